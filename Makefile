@@ -1,0 +1,63 @@
+PY := .venv/bin/python
+# The first of these that is new enough; say PYTHON=... to choose another one.
+PYTHON ?= $(firstword $(foreach p,python3 python3.11 python3.12 python3.13 python3.14,\
+	$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
+# -qq: errors only; a machine with its own package folder warns once for every package
+PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test agents check fmt docs soak bench lock clean
+
+help:            ## this list
+	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 10
+
+run: .ready      ## chat with the built-in demo agent: no key, no account
+	@$(PY) -m flybridge chat --agent demo
+
+test: .ready agents  ## every test that needs no network and no key
+	@$(PY) -m pytest -q
+
+agents: .ready   ## install the real agents that tests run, where there is a registry
+	@$(PY) tools/install_agents.py
+
+check: .ready    ## format, lint, types, import floors, generated pages
+	@$(PY) -m ruff format --check --quiet . || { echo "not formatted: make fmt"; exit 1; }
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m mypy
+	@.venv/bin/lint-imports --no-logo
+	@$(PY) tools/generate.py --check
+	@$(PY) tools/cli_help.py --check
+
+fmt: .ready      ## format, and fix what can be fixed
+	@$(PY) -m ruff format --quiet .
+	@$(PY) -m ruff check --fix .
+
+docs: .ready     ## write the reference pages that are read off the code
+	@$(PY) tools/generate.py
+	@$(PY) tools/cli_help.py
+
+soak: .ready     ## the big counts: random kills with a printed seed
+	@$(PY) -m tests.soak
+
+bench: .ready    ## measure: CPU per line, keeper memory
+	@$(PY) -m bench
+
+lock: .ready     ## pin every dependency again, with hashes and without addresses
+	@$(PIP) install uv && $(PY) -m uv pip compile -q --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock
+
+clean:           ## remove everything that make made
+	@rm -rf .venv .ready .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	  .import_linter_cache build dist
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# .ready is touched last: a set-up that failed half way is done again from the start.
+.ready: requirements.lock pyproject.toml
+	@rm -f $@
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Flybridge needs Python 3.11 or newer; say which: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
+	@$(PIP) install --no-warn-script-location --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@

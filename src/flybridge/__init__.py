@@ -1,0 +1,3 @@
+"""The second set of controls for coding agents."""
+
+__version__ = "0.1.0"

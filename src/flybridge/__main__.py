@@ -1,0 +1,7 @@
+"""``python -m flybridge``."""
+
+from __future__ import annotations
+
+from flybridge.cli import main
+
+main()

@@ -1,0 +1,228 @@
+"""Every exception Flybridge raises, in one tree.
+
+FlybridgeError
+├── ProtocolError
+│   ├── LocalProtocolError      our side asked for something the protocol forbids
+│   └── RemoteProtocolError     the peer sent something the protocol forbids
+├── RefusedError                well-formed, but not now or not by you; nothing happened
+│   ├── InvalidRequestError     the request makes no sense as written
+│   ├── NotAllowedError         the caller lacks the scope
+│   ├── SessionNotFoundError    no such session, or none this caller may see
+│   ├── SessionClosedError      the session was closed for good
+│   ├── RequestReusedError      the same request id came with another body
+│   ├── BusyError               a bounded queue is full
+│   ├── PromptClosedError       the prompt is no longer open
+│   ├── PromptDecidedError      somebody else's answer was committed first
+│   ├── StalePromptError        the answer is bound to another input than the one asked about
+│   ├── StaleTurnError          the turn an interrupt was meant for is over
+│   └── NotSupportedError       this agent, or this version of it, cannot do that
+├── AgentError
+│   ├── AgentNotFoundError      the agent's program is not installed
+│   ├── AgentStartError         the agent's process could not be started
+│   └── AgentExitedError        the agent's process ended before it could be done
+├── KeeperError                 the process that holds an agent's pipes refused, or is gone
+├── StorageError                the journal could not take it; nothing was acknowledged
+│   ├── StorageFullError        no space left
+│   ├── StorageVersionError     written by another version of Flybridge
+│   └── StorageCorruptError     the file fails its integrity check
+├── GatewayError
+│   ├── GatewayRunningError     another gateway holds this state directory
+│   └── GatewayUnreachableError no gateway answers
+└── ConfigError                 a configuration file says something it may not
+
+``code`` goes on the wire and is stable; the text is for people.
+"""
+
+from __future__ import annotations
+
+
+class FlybridgeError(Exception):
+    """The root. ``str(error)`` is a sentence for people, ``code`` is for programs."""
+
+    code = "internal"
+
+
+class ProtocolError(FlybridgeError):
+    code = "protocol"
+
+
+class LocalProtocolError(ProtocolError):
+    """Our side asked for something the protocol forbids."""
+
+    code = "protocol_local"
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer sent something the protocol forbids."""
+
+    code = "protocol_remote"
+
+
+class RefusedError(FlybridgeError):
+    """A well-formed request that was not carried out; it left no trace in the session."""
+
+    code = "refused"
+
+
+class InvalidRequestError(RefusedError):
+    code = "invalid_request"
+
+
+class NotAllowedError(RefusedError):
+    """The caller lacks the scope."""
+
+    code = "not_allowed"
+
+    def __init__(self, scope: str, *, why: str = "") -> None:
+        super().__init__(f"this needs the right to {scope}{': ' if why else ''}{why}")
+        self.scope = scope
+        self.why = why
+
+
+class SessionNotFoundError(RefusedError):
+    code = "session_not_found"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"no session {session!r}")
+        self.session = session
+
+
+class SessionClosedError(RefusedError):
+    code = "session_closed"
+
+    def __init__(self, session: str) -> None:
+        super().__init__(f"session {session} is closed")
+        self.session = session
+
+
+class RequestReusedError(RefusedError):
+    """The key is taken by a request with another body: neither is changed."""
+
+    code = "request_id_reused"
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"request id {key!r} was used before with another body")
+        self.key = key
+
+
+class BusyError(RefusedError):
+    code = "busy"
+
+
+class PromptClosedError(RefusedError):
+    code = "already_closed"
+
+    def __init__(self, prompt: str) -> None:
+        super().__init__(f"prompt {prompt} is no longer open")
+        self.prompt = prompt
+
+
+class PromptDecidedError(RefusedError):
+    """Somebody else's answer was committed first; ``choice`` is what they chose."""
+
+    code = "already_decided"
+
+    def __init__(self, prompt: str, *, choice: str, by: str) -> None:
+        super().__init__(f"prompt {prompt} was already decided: {choice} by {by}")
+        self.prompt = prompt
+        self.choice = choice
+        self.by = by
+
+
+class StalePromptError(RefusedError):
+    code = "stale_prompt"
+
+    def __init__(self, prompt: str) -> None:
+        super().__init__(f"the answer to {prompt} is bound to another input than the one asked for")
+        self.prompt = prompt
+
+
+class StaleTurnError(RefusedError):
+    code = "stale_turn"
+
+    def __init__(self, turn: str) -> None:
+        super().__init__(f"turn {turn} is over" if turn else "no turn is running")
+        self.turn = turn
+
+
+class NotSupportedError(RefusedError):
+    code = "not_supported"
+
+
+class AgentError(FlybridgeError):
+    code = "agent"
+
+
+class AgentNotFoundError(AgentError):
+    code = "agent_not_found"
+
+    def __init__(self, agent: str, *, program: str = "") -> None:
+        super().__init__(
+            f"{agent}: program {program!r} not found" if program else f"no agent {agent!r}"
+        )
+        self.agent = agent
+        self.program = program
+
+
+class AgentStartError(AgentError):
+    code = "agent_start"
+
+    def __init__(self, agent: str, *, reason: str) -> None:
+        super().__init__(f"{agent} did not start: {reason}")
+        self.agent = agent
+        self.reason = reason
+
+
+class AgentExitedError(AgentError):
+    code = "agent_exited"
+
+    def __init__(self, agent: str, *, status: int, stderr_tail: str = "") -> None:
+        super().__init__(f"{agent} exited with status {status}")
+        self.agent = agent
+        self.status = status
+        self.stderr_tail = stderr_tail
+
+
+class KeeperError(FlybridgeError):
+    code = "keeper"
+
+
+class StorageError(FlybridgeError):
+    """The journal could not take it. Nothing that failed this way was acknowledged."""
+
+    code = "storage_failed"
+
+
+class StorageFullError(StorageError):
+    code = "storage_full"
+
+
+class StorageVersionError(StorageError):
+    code = "storage_version"
+
+
+class StorageCorruptError(StorageError):
+    code = "storage_corrupt"
+
+
+class GatewayError(FlybridgeError):
+    code = "gateway"
+
+
+class GatewayRunningError(GatewayError):
+    code = "gateway_running"
+
+
+class GatewayUnreachableError(GatewayError):
+    code = "gateway_unreachable"
+
+
+class ConfigError(FlybridgeError):
+    """A configuration file says something it may not; ``where`` names file and key."""
+
+    code = "config"
+
+    def __init__(self, where: str, reason: str) -> None:
+        super().__init__(f"{where}: {reason}")
+        self.where = where
+        self.reason = reason

@@ -1,0 +1,158 @@
+"""What every test can rely on: its own home, no real keys, and nothing left over at the end.
+
+``@pytest.mark.needs("strace")`` skips a test where the machine cannot run it; the last lines
+of every run say how many could not, and for want of what.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from tests import leftovers
+
+settings.register_profile(
+    "ci", derandomize=True, max_examples=50, deadline=None, database=None, print_blob=False
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+COULD_NOT_RUN = "could not run: needs "
+GRACE_S = 3.0
+_run = pytest.StashKey[str]()
+_base = pytest.StashKey[Path]()
+_left = pytest.StashKey[list[str]]()
+
+
+# ---- what the machine has --------------------------------------------------------------------
+
+
+def _program(name: str) -> Callable[[], bool]:
+    return lambda: shutil.which(name) is not None
+
+
+def _can_trace() -> bool:
+    """Whether strace works here: many containers forbid it."""
+    if not shutil.which("strace"):
+        return False
+    done = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, timeout=20)
+    return done.returncode == 0
+
+
+NEEDS: dict[str, Callable[[], bool]] = {
+    "strace": _program("strace"),
+    "ptrace": _can_trace,
+    "git": _program("git"),
+    "claude": _program("claude"),
+    "root": lambda: os.geteuid() == 0,
+    "linux": lambda: Path("/proc/self/stat").exists(),
+    "full": lambda: Path("/dev/full").exists(),
+}
+
+
+@functools.cache
+def _has(name: str) -> bool:
+    return NEEDS[name]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    wanted = [str(name) for mark in item.iter_markers("needs") for name in mark.args]
+    if item.get_closest_marker("strace"):
+        wanted.append("ptrace")
+    for name in wanted:
+        if name not in NEEDS:
+            pytest.fail(f"needs({name!r}): known are {', '.join(NEEDS)}", pytrace=False)
+        if not _has(name):
+            pytest.skip(COULD_NOT_RUN + name)
+
+
+# ---- one run: a mark for its processes, a folder for its files ---------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(name): skipped, and counted, where it is missing")
+    # short, and outside the long path pytest would choose: a Unix socket's path has 107 bytes
+    base = Path(tempfile.mkdtemp(prefix="fb-", dir="/tmp"))
+    config.stash[_base] = base
+    config.stash[_run] = base.name
+    os.environ[leftovers.MARK] = base.name
+    if config.option.basetemp is None:
+        config.option.basetemp = str(base / "t")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    run, base = session.config.stash[_run], session.config.stash[_base]
+    processes = leftovers.wait_until_gone(run, base, GRACE_S)
+    left = [f"process {one.pid} {one.why}: {one.command}" for one in processes]
+    left += [f"socket {path}" for path in leftovers.find_sockets(base)]
+    for one in processes:
+        leftovers.kill(one.pid)
+    session.config.stash[_left] = left
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if session.exitstatus == pytest.ExitCode.OK:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    try:  # a run that was only asked for help never had a session to finish
+        config.stash[_base].rmdir()
+    except OSError:
+        pass
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for line in config.stash.get(_left, []):
+        terminalreporter.write_line(f"left over: {line}", red=True)
+    base = config.stash[_base]
+    if base.exists() and any(base.iterdir()):
+        terminalreporter.write_line(f"files of this run are kept in {base}")
+    reasons = Counter(map(_want, terminalreporter.stats.get("skipped", [])))
+    details = ", ".join(f"{name}: {count}" for name, count in sorted(reasons.items()))
+    terminalreporter.write_line(
+        f"could not run: {reasons.total()} tests{f' ({details})' if details else ''}"
+    )
+
+
+def _want(report: pytest.TestReport) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+    _, found, name = reason.partition(COULD_NOT_RUN)
+    return name if found else "other"
+
+
+# ---- one test: its own home -----------------------------------------------------------------
+
+
+@pytest.fixture
+def short_tmp(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """An empty folder with a path short enough for Unix sockets; gone afterwards."""
+    folder = Path(tempfile.mkdtemp(dir=request.config.stash[_base]))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def _own_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing a test starts can find the user's files, keys or running gateway."""
+    home = Path(tempfile.mkdtemp(dir=request.config.stash[_base]))
+    for name in list(os.environ):
+        if name.startswith(("FLYBRIDGE_", "XDG_", "ANTHROPIC_", "CLAUDE")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv(leftovers.MARK, request.config.stash[_run])
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TMPDIR", str(home))
+    for name in ("CONFIG_HOME", "STATE_HOME", "DATA_HOME", "CACHE_HOME", "RUNTIME_DIR"):
+        monkeypatch.setenv(f"XDG_{name}", str(home / name.partition("_")[0].lower()))
+    yield
+    shutil.rmtree(home, ignore_errors=True)

@@ -1,0 +1,64 @@
+"""Version, changelog, lock and make's own list agree with one another."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from typing import Any
+
+import flybridge
+from tests.house.tree import ROOT
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+LOCK = (ROOT / "requirements.lock").read_text()
+
+
+def plain(requirement: str) -> str:
+    """``Ruamel.Yaml>=0.18`` → ``ruamel-yaml``: the form in which names are compared."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[<>=!~;\[ ]", requirement, maxsplit=1)[0]).lower()
+
+
+def test_the_changelog_begins_with_the_version_of_the_package() -> None:
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    found = re.search(r"^## (\S+)", changelog, re.MULTILINE)
+    assert found
+    assert found[1] == flybridge.__version__ == PROJECT["project"]["version"]
+
+
+def test_the_lock_covers_every_dependency() -> None:
+    wanted = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
+    locked = {plain(one) for one in re.findall(r"^([\w.\-]+)==", LOCK, re.MULTILINE)}
+    assert {plain(one) for one in wanted} <= locked
+
+
+def test_every_locked_package_has_a_hash_and_none_an_address() -> None:
+    entries = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)
+    packages = [entry for entry in entries if entry.strip() and not entry.startswith("#")]
+    assert len(packages) > 10
+    assert [entry for entry in packages if "--hash=sha256:" not in entry] == []
+    assert [entry for entry in packages if "==" not in entry.splitlines()[0]] == []
+    assert "://" not in LOCK
+
+
+def test_every_dependency_is_justified() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    wanted = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]
+    names = [re.split(r"[<>=]", one, maxsplit=1)[0] for one in wanted]
+    assert [name for name in names if f"`{name}`" not in text] == []
+
+
+def test_make_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.findall(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
+    listed = subprocess.run(
+        ["make", "-s", "-C", str(ROOT), "help"], capture_output=True, text=True, timeout=30
+    )
+    assert listed.returncode == 0, listed.stderr
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == phony[0].split()
+
+
+def test_ci_runs_what_people_run() -> None:
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert re.search(r"^make .*check test$", script.read_text(), re.MULTILINE)

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from flybridge import errors
+from flybridge.errors import FlybridgeError
+
+CLASSES = [
+    thing
+    for thing in vars(errors).values()
+    if isinstance(thing, type) and issubclass(thing, FlybridgeError)
+]
+
+# class → the sentence people see; classes without a constructor say what they are told
+TEXTS: list[tuple[FlybridgeError, str]] = [
+    (errors.NotAllowedError("approve"), "this needs the right to approve"),
+    (errors.NotAllowedError("input", why="view only"), "this needs the right to input: view only"),
+    (errors.SessionNotFoundError("ses_1"), "no session 'ses_1'"),
+    (errors.SessionClosedError("ses_1"), "session ses_1 is closed"),
+    (errors.RequestReusedError("r1"), "request id 'r1' was used before with another body"),
+    (errors.PromptClosedError("prm_1"), "prompt prm_1 is no longer open"),
+    (
+        errors.PromptDecidedError("prm_1", choice="deny", by="ann"),
+        "prompt prm_1 was already decided: deny by ann",
+    ),
+    (
+        errors.StalePromptError("prm_1"),
+        "the answer to prm_1 is bound to another input than the one asked for",
+    ),
+    (errors.StaleTurnError("trn_1"), "turn trn_1 is over"),
+    (errors.StaleTurnError(""), "no turn is running"),
+    (errors.AgentNotFoundError("cody"), "no agent 'cody'"),
+    (errors.AgentNotFoundError("claude", program="claude"), "claude: program 'claude' not found"),
+    (errors.AgentStartError("claude", reason="no space"), "claude did not start: no space"),
+    (errors.AgentExitedError("claude", status=3), "claude exited with status 3"),
+    (errors.ConfigError("f.yaml: title", "too long"), "f.yaml: title: too long"),
+]
+
+
+def drawn_tree() -> dict[str, str]:
+    """Class → its parent, as drawn at the head of errors.py."""
+    parents: dict[str, str] = {}
+    above = ["Exception"]
+    for line in (errors.__doc__ or "").splitlines():
+        if match := re.match(r"([│├└─ ]*)(\w+Error)\b", line):
+            depth = len(match[1]) // 4 + 1
+            parents[match[2]] = above[depth - 1]
+            above[depth:] = [match[2]]
+    return parents
+
+
+def test_the_tree_at_the_head_of_the_file_is_the_real_one() -> None:
+    real = {kind.__name__: getattr(kind.__base__, "__name__", "") for kind in CLASSES}
+    assert drawn_tree() == real
+
+
+def test_every_class_has_a_code_of_its_own() -> None:
+    assert [kind.__name__ for kind in CLASSES if "code" not in vars(kind)] == []
+    codes = [kind.code for kind in CLASSES]
+    assert sorted(set(codes)) == sorted(codes)
+    assert [code for code in codes if not re.fullmatch(r"[a-z]+(_[a-z]+)*", code)] == []
+
+
+@pytest.mark.parametrize(("error", "text"), TEXTS, ids=lambda it: type(it).__name__)
+def test_every_text_is_pinned(error: FlybridgeError, text: str) -> None:
+    assert str(error) == text
+
+
+def test_every_constructor_is_in_the_table_and_keeps_its_data() -> None:
+    own = {kind for kind in CLASSES if "__init__" in vars(kind)}
+    assert {type(error) for error, _ in TEXTS} == own
+    assert [error for error, _ in TEXTS if not vars(error)] == []
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLASSES if "__init__" not in vars(kind)])
+def test_a_class_without_a_constructor_says_what_it_is_told(kind: type[FlybridgeError]) -> None:
+    assert str(kind("what happened")) == "what happened"
