@@ -1,0 +1,82 @@
+"""Everything that can be set, with its type, its bounds and its default."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+PROJECT_KEYS = frozenset({"default_agent", "title", "labels"})
+
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=10**8)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
+Kind: TypeAlias = Literal["claude", "demo"]
+
+# -P: the session's folder must not be on the demo's import path, a repository could hold
+# a folder named like one of our modules.
+PROGRAMS: dict[str, tuple[str, ...]] = {
+    "claude": ("claude",),
+    "demo": (sys.executable, "-P", "-m", "flybridge.demo"),
+}
+
+
+class AgentConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent people can open sessions with."""
+
+    kind: Kind  # which driver speaks to it
+    program: tuple[str, ...]  # a bare name to look up, or an absolute path; then arguments
+    env: tuple[str, ...] = ()  # names of variables to pass on beyond AGENT_ENV
+
+
+class KeeperConfig(msgspec.Struct, frozen=True, kw_only=True):
+    orphan_s: Seconds = 900.0  # no gateway and no output for this long: the agent is ended
+    hello_s: Seconds = 30.0  # a keeper that nobody greets in this time ends itself
+
+
+class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True):
+    line_bytes: Annotated[int, msgspec.Meta(ge=2**16, le=2**30)] = 128 * 2**20
+    held_inputs: Count = 32  # waiting in one session
+    sessions: Count = 100  # with a living agent, at one time
+
+
+class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True):
+    days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0  # 0: for ever
+
+
+def built_in_agents() -> dict[str, AgentConfig]:
+    return {
+        "claude": AgentConfig(kind="claude", program=PROGRAMS["claude"]),
+        "demo": AgentConfig(kind="demo", program=PROGRAMS["demo"]),
+    }
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that can be set. ``Config()`` is what holds without any file."""
+
+    agents: dict[str, AgentConfig] = msgspec.field(default_factory=built_in_agents)
+    default_agent: str = "claude"
+    title: str = ""  # of a new session
+    labels: dict[str, str] = {}  # of a new session
+    idle_exit_s: Seconds = 60.0  # the gateway ends this long after the last client
+    keeper: KeeperConfig = KeeperConfig()
+    limits: LimitsConfig = LimitsConfig()
+    retention: RetentionConfig = RetentionConfig()
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+def section(kind: Any) -> type[msgspec.Struct] | None:
+    """The struct a key stands for, when it is a heading with keys of its own."""
+    return kind if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else None
+
+
+def _keys(struct: type[msgspec.Struct], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for field in msgspec.structs.fields(struct):
+        if inner := section(field.type):
+            yield from _keys(inner, f"{prefix}{field.name}.")
+        elif field.name != "agents":
+            yield f"{prefix}{field.name}", field.type
+
+
+KEYS: dict[str, Any] = dict(_keys(Config))  # every key but those of agents, and its type

@@ -1,0 +1,1 @@
+"""Our own language: what is said inside Flybridge. Frozen structs, no behaviour."""

@@ -1,0 +1,376 @@
+"""What can happen in a session: the vocabulary of the log and of every front end.
+
+Adding a variant, or a field with a default, is compatible. Renaming a tag never is.
+An event is durable before anyone sees it. Streaming text is not an event but a preview
+(model/requests.py): the event that closes an item carries the whole text.
+
+``parent`` nests a subagent's events under the tool call that started it; ``detail`` keeps
+the agent's own object, byte for byte, where a front end needs it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from flybridge.model.content import Content
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
+
+ItemKind: TypeAlias = Literal["text", "thinking", "tool"]
+ItemStatus: TypeAlias = Literal["complete", "partial", "discarded"]
+InputKind: TypeAlias = Literal["message", "answer", "interrupt", "setting", "session"]
+Outcome: TypeAlias = Literal[
+    "done",  # the turn that took it is over, or the setting was confirmed
+    "observed",  # the agent had it; the turn was cut short
+    "refused",  # the agent said no
+    "cancelled",  # withdrawn before it left
+    "expired",  # its deadline passed before it left
+    "not_delivered",  # proven: it never reached the agent; the same request id may try again
+    "lost",  # written, and proven unread when the agent died
+    "unknown",  # no evidence either way
+]
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Shared settings: absent means default, so that rows stay small."""
+
+
+# ---- the session -------------------------------------------------------------------------
+
+
+class SessionOpened(_Event, frozen=True, kw_only=True, tag="session.opened"):
+    agent: str
+    cwd: str
+    title: str = ""
+    labels: dict[str, str] = {}
+    model: str = ""
+    mode: str = ""
+    opener: str = ""  # the principal
+    resumed: str = ""  # the agent's own id of a conversation gone on with here
+    forked: bool = False  # in a copy of it
+
+
+class SessionChanged(_Event, frozen=True, kw_only=True, tag="session.changed"):
+    title: str | None = None
+    archived: bool | None = None
+
+
+class SessionClosed(_Event, frozen=True, kw_only=True, tag="session.closed"):
+    by: str = ""
+    deleting: bool = False  # and is to be forgotten
+
+
+# ---- the agent's process -----------------------------------------------------------------
+
+
+class AgentStarted(_Event, frozen=True, kw_only=True, tag="agent.started"):
+    incarnation: IncarnationId
+    resumed: bool = False
+
+
+class AgentConnected(_Event, frozen=True, kw_only=True, tag="agent.connected"):
+    """The keeper holds the process and its pipes; from here on input can be written."""
+
+    incarnation: IncarnationId
+    adopted: bool = False  # a restarted gateway found it alive
+
+
+class AgentReady(_Event, frozen=True, kw_only=True, tag="agent.ready"):
+    """What the agent says of itself; comes again whenever it says it anew."""
+
+    agent_session: str = ""
+    model: str = ""
+    mode: str = ""
+    version: str = ""
+    detail: Raw | UnsetType = UNSET
+
+
+class AgentExited(_Event, frozen=True, kw_only=True, tag="agent.exited"):
+    incarnation: IncarnationId
+    why: Literal["exit", "keeper_died", "socket", "reboot", "not_started"]
+    status: int = 0
+    stderr_tail: str = ""
+    asked: bool = False  # we told it to end
+
+
+class ConversationLost(_Event, frozen=True, kw_only=True, tag="conversation.lost"):
+    """The agent has no record of the conversation it was to resume; the next life starts anew."""
+
+    reason: str = ""
+
+
+# ---- inputs and their outcomes: one machine for messages, answers, interrupts, settings ------
+
+
+class InputAccepted(_Event, frozen=True, kw_only=True, tag="input.accepted"):
+    key: InputKey
+    kind: InputKind
+    by: str
+    fingerprint: str
+    content: tuple[Content, ...] = ()
+    mode: str = ""
+    deadline_ms: int = 0
+    attempt: int = 1
+    choice: str = ""  # for an answer: what was decided
+
+
+class InputDispatched(_Event, frozen=True, kw_only=True, tag="input.dispatched"):
+    """Committed before the first byte leaves: from here on the agent may have it."""
+
+    key: InputKey
+    incarnation: IncarnationId
+
+
+class InputWritten(_Event, frozen=True, kw_only=True, tag="input.written"):
+    """The kernel took every byte."""
+
+    key: InputKey
+
+
+class InputConsumed(_Event, frozen=True, kw_only=True, tag="input.consumed"):
+    """The agent showed that it has it."""
+
+    key: InputKey
+    turn: TurnId = TurnId("")
+
+
+class InputOutcome(_Event, frozen=True, kw_only=True, tag="input.outcome"):
+    key: InputKey
+    outcome: Outcome
+    reason: str = ""
+
+
+class InputRefused(_Event, frozen=True, kw_only=True, tag="input.refused"):
+    """The agent, not the gateway, refused it."""
+
+    key: InputKey
+    reason: str = ""
+
+
+class QueueChanged(_Event, frozen=True, kw_only=True, tag="queue.changed"):
+    """A held input was edited."""
+
+    key: InputKey
+    content: tuple[Content, ...]
+
+
+# ---- turns and items -----------------------------------------------------------------------
+
+
+class TurnStarted(_Event, frozen=True, kw_only=True, tag="turn.started"):
+    turn: TurnId
+
+
+class TurnEnded(_Event, frozen=True, kw_only=True, tag="turn.ended"):
+    turn: TurnId
+    reason: Literal["done", "interrupted", "error", "limit", "agent_exited"] = "done"
+    message: str = ""
+    cost_usd: float = 0.0  # of this turn
+    usage: Raw | UnsetType = UNSET
+    gauges: dict[str, Raw] = {}  # the last value of each
+    detail: Raw | UnsetType = UNSET
+
+
+class ItemStarted(_Event, frozen=True, kw_only=True, tag="item.started"):
+    item: ItemId
+    kind: ItemKind
+    turn: TurnId = TurnId("")
+    parent: ItemId = ItemId("")
+    name: str = ""
+
+
+class TextDone(_Event, frozen=True, kw_only=True, tag="text.done"):
+    item: ItemId
+    text: str = ""
+    status: ItemStatus = "complete"
+    parent: ItemId = ItemId("")
+    blob: str = ""  # the whole text, when it is too long for a row
+
+
+class ThinkingDone(_Event, frozen=True, kw_only=True, tag="thinking.done"):
+    item: ItemId
+    text: str = ""
+    status: ItemStatus = "complete"
+    parent: ItemId = ItemId("")
+    redacted: bool = False
+    blob: str = ""
+
+
+class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool.started"):
+    """The call is complete and may run; its item id is the agent's tool-use id."""
+
+    item: ItemId
+    name: str
+    input: Raw | UnsetType = UNSET
+    parent: ItemId = ItemId("")
+    blob: str = ""  # the whole input, when it is too long for a row
+
+
+class ToolResult(_Event, frozen=True, kw_only=True, tag="tool.result"):
+    item: ItemId
+    status: Literal["ok", "error", "denied", "partial", "discarded"] = "ok"
+    text: str = ""
+    parent: ItemId = ItemId("")
+    detail: Raw | UnsetType = UNSET
+    blob: str = ""
+
+
+class Diff(_Event, frozen=True, kw_only=True, tag="diff"):
+    item: ItemId
+    path: str
+    patch: Raw
+
+
+class Plan(_Event, frozen=True, kw_only=True, tag="plan"):
+    text: str
+    parent: ItemId = ItemId("")
+
+
+class Tasks(_Event, frozen=True, kw_only=True, tag="tasks"):
+    tasks: Raw
+
+
+# ---- people are asked ------------------------------------------------------------------------
+
+
+class PermissionRequested(_Event, frozen=True, kw_only=True, tag="permission.requested"):
+    prompt: PromptId
+    tool: str
+    input: Raw
+    digest: str  # sha256 of the whole input: what an answer is bound to
+    item: ItemId = ItemId("")
+    parent: ItemId = ItemId("")
+    reason: str = ""
+    suggestions: tuple[Raw, ...] = ()
+    can_edit: bool = True
+    detail: Raw | UnsetType = UNSET
+
+
+class PermissionClosed(_Event, frozen=True, kw_only=True, tag="permission.closed"):
+    prompt: PromptId
+    how: Literal["allowed", "denied", "cancelled", "orphaned", "expired"]
+    by: str = ""
+    message: str = ""
+    edited: bool = False
+
+
+class PermissionAuto(_Event, frozen=True, kw_only=True, tag="permission.auto"):
+    """A stored rule or the agent itself decided without a person."""
+
+    tool: str
+    decision: Literal["allow", "deny"]
+    rule: str = ""
+    item: ItemId = ItemId("")
+
+
+class QuestionRequested(_Event, frozen=True, kw_only=True, tag="question.requested"):
+    prompt: PromptId
+    questions: Raw
+    digest: str
+    item: ItemId = ItemId("")
+    parent: ItemId = ItemId("")
+
+
+class QuestionClosed(_Event, frozen=True, kw_only=True, tag="question.closed"):
+    prompt: PromptId
+    how: Literal["answered", "declined", "cancelled", "orphaned", "expired"]
+    by: str = ""
+    answers: dict[str, tuple[str, ...]] = {}
+
+
+# ---- everything else ----------------------------------------------------------------------------
+
+
+class ContextCompacted(_Event, frozen=True, kw_only=True, tag="context.compacted"):
+    phase: Literal["started", "done", "failed"] = "done"
+    detail: Raw | UnsetType = UNSET
+
+
+class ModeChanged(_Event, frozen=True, kw_only=True, tag="mode.changed"):
+    mode: str
+
+
+class ModelChanged(_Event, frozen=True, kw_only=True, tag="model.changed"):
+    model: str
+
+
+class Retry(_Event, frozen=True, kw_only=True, tag="retry"):
+    attempt: int
+    at_ms: int = 0
+    reason: str = ""
+
+
+class RateLimit(_Event, frozen=True, kw_only=True, tag="rate_limit"):
+    status: str
+    resets_ms: int = 0
+    detail: Raw | UnsetType = UNSET
+
+
+class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
+    text: str
+    level: Literal["info", "warning"] = "info"
+
+
+class Error(_Event, frozen=True, kw_only=True, tag="error"):
+    code: str
+    text: str
+
+
+class Gap(_Event, frozen=True, kw_only=True, tag="gap"):
+    """Output of the agent was lost here: the process that held it died too."""
+
+    reason: str
+
+
+class Unrecognised(_Event, frozen=True, kw_only=True, tag="unrecognised"):
+    """A message this version does not know. Kept and shown, never dropped."""
+
+    source: str
+    text: str
+    parent: ItemId = ItemId("")
+    blob: str = ""
+
+
+Event: TypeAlias = (
+    SessionOpened
+    | SessionChanged
+    | SessionClosed
+    | AgentStarted
+    | AgentConnected
+    | AgentReady
+    | AgentExited
+    | ConversationLost
+    | InputAccepted
+    | InputDispatched
+    | InputWritten
+    | InputConsumed
+    | InputOutcome
+    | InputRefused
+    | QueueChanged
+    | TurnStarted
+    | TurnEnded
+    | ItemStarted
+    | TextDone
+    | ThinkingDone
+    | ToolStarted
+    | ToolResult
+    | Diff
+    | Plan
+    | Tasks
+    | PermissionRequested
+    | PermissionClosed
+    | PermissionAuto
+    | QuestionRequested
+    | QuestionClosed
+    | ContextCompacted
+    | ModeChanged
+    | ModelChanged
+    | Retry
+    | RateLimit
+    | Notice
+    | Error
+    | Gap
+    | Unrecognised
+)

@@ -1,0 +1,197 @@
+"""What the agent, its keeper or the link reported. ``session.absorb`` makes events of facts.
+
+A driver names items and prompts; turns, digests and outcomes are the core's business.
+Where an event says exactly what was reported, the event itself is the fact.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from flybridge.model.events import (
+    AgentReady,
+    ContextCompacted,
+    ConversationLost,
+    Diff,
+    Error,
+    Gap,
+    ItemKind,
+    ItemStatus,
+    ModeChanged,
+    ModelChanged,
+    Notice,
+    PermissionAuto,
+    Plan,
+    RateLimit,
+    Retry,
+    Tasks,
+    Unrecognised,
+)
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
+
+Fate: TypeAlias = Literal["not_taken", "unread", "read", "unknown"]
+
+
+class _Fact(msgspec.Struct, frozen=True, kw_only=True):
+    pass
+
+
+# ---- from the keeper and the link ---------------------------------------------------------
+
+
+class LinkUp(_Fact, frozen=True, kw_only=True):
+    incarnation: IncarnationId
+    adopted: bool = False
+
+
+class Wrote(_Fact, frozen=True, kw_only=True):
+    """The kernel took every byte of the line that carries this input."""
+
+    key: InputKey
+
+
+class LinkEnded(_Fact, frozen=True, kw_only=True):
+    """The agent is gone. ``fates`` says of each unfinished input what the evidence shows."""
+
+    incarnation: IncarnationId
+    why: Literal["exit", "keeper_died", "socket", "reboot", "not_started"]
+    status: int = 0
+    stderr_tail: str = ""
+    asked: bool = False
+    fates: dict[InputKey, Fate] = {}
+
+
+class NotSent(_Fact, frozen=True, kw_only=True):
+    """A restarted gateway knows that these never left: outcome not_delivered."""
+
+    keys: tuple[InputKey, ...]
+
+
+# ---- from a driver ---------------------------------------------------------------------------
+
+
+class TurnBegan(_Fact, frozen=True, kw_only=True):
+    pass
+
+
+class TurnOver(_Fact, frozen=True, kw_only=True):
+    reason: Literal["done", "interrupted", "error", "limit"] = "done"
+    message: str = ""
+    cost_usd: float = 0.0  # of this turn alone
+    usage: Raw | UnsetType = UNSET
+    gauges: dict[str, Raw] = {}
+    detail: Raw | UnsetType = UNSET
+
+
+class ItemOpened(_Fact, frozen=True, kw_only=True):
+    item: ItemId
+    kind: ItemKind
+    name: str = ""
+    parent: ItemId = ItemId("")
+
+
+class ItemClosed(_Fact, frozen=True, kw_only=True):
+    """A text or a thought is over. ``text`` None: what was streamed is all there is."""
+
+    item: ItemId
+    status: ItemStatus = "complete"
+    text: str | None = None
+    redacted: bool = False
+    blob: str = ""
+
+
+class ToolCalled(_Fact, frozen=True, kw_only=True):
+    item: ItemId
+    name: str
+    input: Raw | UnsetType = UNSET
+    parent: ItemId = ItemId("")
+    blob: str = ""
+
+
+class ToolReturned(_Fact, frozen=True, kw_only=True):
+    item: ItemId
+    status: Literal["ok", "error", "denied", "partial", "discarded"] = "ok"
+    text: str = ""
+    parent: ItemId = ItemId("")
+    detail: Raw | UnsetType = UNSET
+    blob: str = ""
+
+
+class PermissionAsked(_Fact, frozen=True, kw_only=True):
+    prompt: PromptId
+    tool: str
+    input: Raw
+    item: ItemId = ItemId("")
+    parent: ItemId = ItemId("")
+    reason: str = ""
+    suggestions: tuple[Raw, ...] = ()
+    can_edit: bool = True
+    detail: Raw | UnsetType = UNSET
+
+
+class QuestionAsked(_Fact, frozen=True, kw_only=True):
+    prompt: PromptId
+    questions: Raw
+    item: ItemId = ItemId("")
+    parent: ItemId = ItemId("")
+
+
+class PromptWithdrawn(_Fact, frozen=True, kw_only=True):
+    """The agent no longer waits for this answer (cancelled, or went on without it)."""
+
+    prompt: PromptId
+
+
+class InputEchoed(_Fact, frozen=True, kw_only=True):
+    """The agent repeated our own id for this input, or acknowledged it: it has it."""
+
+    key: InputKey
+
+
+class InputConfirmed(_Fact, frozen=True, kw_only=True):
+    """A setting took effect, an interrupt was obeyed: nothing more will come of it."""
+
+    key: InputKey
+
+
+class InputRejected(_Fact, frozen=True, kw_only=True):
+    key: InputKey
+    reason: str = ""
+
+
+Fact: TypeAlias = (
+    LinkUp
+    | Wrote
+    | LinkEnded
+    | NotSent
+    | TurnBegan
+    | TurnOver
+    | ItemOpened
+    | ItemClosed
+    | ToolCalled
+    | ToolReturned
+    | PermissionAsked
+    | QuestionAsked
+    | PromptWithdrawn
+    | InputEchoed
+    | InputConfirmed
+    | InputRejected
+    | AgentReady
+    | ConversationLost
+    | PermissionAuto
+    | ContextCompacted
+    | Diff
+    | Plan
+    | Tasks
+    | ModeChanged
+    | ModelChanged
+    | Retry
+    | RateLimit
+    | Notice
+    | Error
+    | Gap
+    | Unrecognised
+)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import sys
+
+import msgspec
+import pytest
+
+from flybridge.config.schema import KEYS, PROJECT_KEYS, AgentConfig, Config, section
+
+
+def test_without_any_file_there_are_two_agents() -> None:
+    config = Config()
+    assert config.default_agent == "claude"
+    assert config.agents == {
+        "claude": AgentConfig(kind="claude", program=("claude",)),
+        "demo": AgentConfig(kind="demo", program=(sys.executable, "-P", "-m", "flybridge.demo")),
+    }
+
+
+def test_the_defaults_are_valid_by_their_own_rules() -> None:
+    assert msgspec.convert(msgspec.to_builtins(Config()), Config) == Config()
+
+
+def test_two_configurations_do_not_share_their_agents() -> None:
+    one, other = Config(), Config()
+    assert one.agents is not other.agents
+
+
+def test_every_leaf_has_a_dotted_key() -> None:
+    assert set(KEYS) == {
+        "default_agent",
+        "title",
+        "labels",
+        "idle_exit_s",
+        "keeper.orphan_s",
+        "keeper.hello_s",
+        "limits.line_bytes",
+        "limits.held_inputs",
+        "limits.sessions",
+        "retention.days",
+        "log_level",
+    }
+
+
+def test_a_project_may_set_only_what_is_shown() -> None:
+    assert {"default_agent", "title", "labels"} == PROJECT_KEYS
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_one"), [(Config, True), (str, False), (dict[str, str], False)]
+)
+def test_a_section_is_a_struct(kind: object, is_one: bool) -> None:
+    assert (section(kind) is not None) is is_one
