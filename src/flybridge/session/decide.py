@@ -1,0 +1,353 @@
+"""What a command makes happen, decided from the state alone.
+
+A refusal is a raised ``RefusedError`` and leaves no trace. Otherwise the decision holds the
+events to commit and the effects to carry out after the commit, in that order.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+import msgspec
+from msgspec import UNSET
+
+from flybridge.errors import (
+    BusyError,
+    InvalidRequestError,
+    NotSupportedError,
+    PromptClosedError,
+    SessionClosedError,
+    StalePromptError,
+    StaleTurnError,
+)
+from flybridge.model import commands as c
+from flybridge.model import events as e
+from flybridge.model.capabilities import OpenSpec
+from flybridge.model.ids import IncarnationId, InputKey, PromptId
+from flybridge.session import ledger
+from flybridge.session.state import OpenPrompt, State
+
+MAX_HELD = 32
+MAX_TITLE = 200
+
+
+class Send(msgspec.Struct, frozen=True):
+    command: c.Command
+    key: InputKey
+
+
+class Start(msgspec.Struct, frozen=True):
+    incarnation: IncarnationId
+    spec: OpenSpec
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """End the agent politely, then firmly."""
+
+
+class Kill(msgspec.Struct, frozen=True):
+    """End the agent's whole group now."""
+
+
+class Forget(msgspec.Struct, frozen=True):
+    """Delete the session once its agent is gone."""
+
+
+Effect: TypeAlias = Send | Start | Stop | Kill | Forget
+
+
+class Decision(msgspec.Struct):
+    events: list[e.Event] = []
+    effects: list[Effect] = []
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What a decision may know besides the state. Fresh ids come from outside."""
+
+    now_ms: int
+    principal: str = ""
+    request: str = ""
+    attempt: int = 1
+    incarnation: IncarnationId = IncarnationId("")  # to use should an agent be started
+    can: frozenset[str] | None = None  # command tags the agent takes; None: not known yet
+    max_held: int = MAX_HELD
+    may_start: bool = True  # False: as many agents live as may
+
+
+def open_session(spec: OpenSpec, context: Context) -> Decision:
+    """A new session begins with its agent being started."""
+    opened = e.SessionOpened(
+        agent=spec.agent,
+        cwd=spec.cwd,
+        title=spec.title,
+        labels=spec.labels,
+        model=spec.model,
+        mode=spec.mode,
+        opener=context.principal,
+        resumed=spec.agent_session if spec.resume else "",
+        forked=spec.fork,
+    )
+    started = e.AgentStarted(incarnation=context.incarnation, resumed=spec.resume)
+    return Decision([opened, started], [Start(context.incarnation, spec)])
+
+
+def decide(state: State, command: c.Command, context: Context) -> Decision:
+    """Decide one command of an authorised caller under a key that is free to use.
+
+    Raises:
+        RefusedError: it cannot be done in this state; nothing happened.
+    """
+    if state.closed and not isinstance(command, c.Delete | c.Archive | c.Rename):
+        raise SessionClosedError(state.session)
+    match command:
+        case c.SendInput():
+            return _send_input(state, command, context)
+        case c.AnswerPermission():
+            return _answer_permission(state, command, context)
+        case c.AnswerQuestion():
+            return _answer_question(state, command, context)
+        case c.Interrupt():
+            return _interrupt(state, command, context)
+        case c.EditQueued():
+            return _edit_queued(state, command, context)
+        case c.CancelQueued():
+            return _cancel_queued(state, command, context)
+        case c.Rename(title=title):
+            if len(title) > MAX_TITLE:
+                raise InvalidRequestError(f"a title has at most {MAX_TITLE} characters")
+            return _of_session(state, command, context, [e.SessionChanged(title=title)], [])
+        case c.Archive(archived=archived):
+            return _of_session(state, command, context, [e.SessionChanged(archived=archived)], [])
+        case c.Close():
+            return _close(state, command, context)
+        case c.Delete():
+            return _close(state, command, context, deleting=True)
+        case c.SetModel() | c.SetMode() | c.SetEffort() | c.SetThinking() | c.StopTask() | c.Mcp():
+            return _setting(state, command, context)
+        case _:
+            assert_never(command)
+
+
+def start_spec(state: State) -> OpenSpec:
+    """How to start this session's agent (again)."""
+    forks = bool(state.forks) and not state.spoke  # nothing was said in the copy: copy again
+    return OpenSpec(
+        agent=state.agent,
+        cwd=state.cwd,
+        title=state.title,
+        labels=state.labels,
+        model=state.model,
+        mode=state.mode,
+        agent_session=state.forks if forks else state.agent_session,
+        resume=state.spoke or forks,
+        fork=forks,
+    )
+
+
+def dispatch(state: State, command: c.Command, key: InputKey) -> Decision:
+    """Let a held or fresh input leave for the agent that lives now."""
+    return Decision(
+        [e.InputDispatched(key=key, incarnation=state.incarnation)], [Send(command, key)]
+    )
+
+
+def release(state: State) -> Decision:
+    """What may leave now that the agent takes input: every plain message, or one queued one."""
+    out = Decision([], [])
+    busy = bool(state.turn) or state.on_the_way()
+    for key in state.held():
+        one = state.inputs[key]
+        if one.mode == "queue" and (busy or out.events):
+            break
+        sent = dispatch(state, c.SendInput(content=one.content), key)
+        out.events += sent.events
+        out.effects += sent.effects
+        if one.mode == "queue":
+            break
+    return out
+
+
+def _accepted(
+    state: State, command: c.Command, context: Context, **more: object
+) -> e.InputAccepted:
+    return e.InputAccepted(
+        key=ledger.key_of(command, context.principal, context.request),
+        kind=ledger.kind_of(command),
+        by=context.principal,
+        fingerprint=ledger.fingerprint(command, context.principal, context.request),
+        attempt=context.attempt,
+        choice=ledger.choice_of(command),
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _send_input(state: State, command: c.SendInput, context: Context) -> Decision:
+    if not command.content:
+        raise InvalidRequestError("an input needs content")
+    if len(state.held()) >= context.max_held:
+        raise BusyError(f"{context.max_held} inputs are waiting already")
+    if state.phase == "none" and not context.may_start:
+        raise BusyError("as many agents are running as may; end one first")
+    if command.mode == "steer" and not state.turn:
+        raise StaleTurnError("")
+    if command.deadline_ms and command.deadline_ms <= context.now_ms:
+        raise InvalidRequestError("the deadline is over")
+    accepted = _accepted(
+        state,
+        command,
+        context,
+        content=command.content,
+        mode=command.mode,
+        deadline_ms=command.deadline_ms,
+    )
+    out = Decision([accepted], [])
+    if state.phase == "none":
+        out.events.append(e.AgentStarted(incarnation=context.incarnation, resumed=state.spoke))
+        out.effects.append(Start(context.incarnation, start_spec(state)))
+    elif state.phase == "live" and not _must_wait(state, command):
+        sent = dispatch(state, command, accepted.key)
+        out.events += sent.events
+        out.effects += sent.effects
+    return out
+
+
+def _must_wait(state: State, command: c.SendInput) -> bool:
+    if command.mode != "queue":
+        return False
+    return bool(state.turn) or state.on_the_way() or bool(state.held())
+
+
+def _open_prompt(state: State, prompt: PromptId, kind: str, digest: str) -> OpenPrompt:
+    found = state.prompts.get(prompt)
+    if found is None or found.kind != kind:
+        raise PromptClosedError(prompt)
+    if found.digest != digest:
+        raise StalePromptError(prompt)
+    return found
+
+
+def _answer_permission(state: State, command: c.AnswerPermission, context: Context) -> Decision:
+    prompt = _open_prompt(state, command.prompt, "permission", command.digest)
+    edited = command.updated_input is not UNSET
+    if edited and not (prompt.can_edit and command.decision == "allow"):
+        raise InvalidRequestError("this prompt's input cannot be changed")
+    if command.remember and command.decision != "allow":
+        raise InvalidRequestError("only an allow can be remembered")
+    if any(not 0 <= one < prompt.suggestions for one in command.remember):
+        raise InvalidRequestError("no such suggestion")
+    closed = e.PermissionClosed(
+        prompt=command.prompt,
+        how="allowed" if command.decision == "allow" else "denied",
+        by=context.principal,
+        message=command.message,
+        edited=edited,
+    )
+    return _answer(state, command, context, closed)
+
+
+def _answer_question(state: State, command: c.AnswerQuestion, context: Context) -> Decision:
+    _open_prompt(state, command.prompt, "question", command.digest)
+    closed = e.QuestionClosed(
+        prompt=command.prompt,
+        how="declined" if command.declined else "answered",
+        by=context.principal,
+        answers=command.answers,
+    )
+    return _answer(state, command, context, closed)
+
+
+def _answer(
+    state: State,
+    command: c.AnswerPermission | c.AnswerQuestion,
+    context: Context,
+    closed: e.PermissionClosed | e.QuestionClosed,
+) -> Decision:
+    accepted = _accepted(state, command, context)
+    sent = dispatch(state, command, accepted.key)
+    return Decision([accepted, closed, *sent.events], sent.effects)
+
+
+def _interrupt(state: State, command: c.Interrupt, context: Context) -> Decision:
+    if command.turn and command.turn != state.turn:
+        raise StaleTurnError(command.turn)
+    if command.hard and state.phase != "none":
+        return _of_session(state, command, context, [], [Kill()])
+    if state.phase != "live" or not (state.turn or state.on_the_way()):
+        raise StaleTurnError("")
+    accepted = _accepted(state, command, context)
+    sent = dispatch(state, command, accepted.key)
+    return Decision([accepted, *sent.events], sent.effects)
+
+
+def _setting(state: State, command: c.Command, context: Context) -> Decision:
+    tag = str(command.__struct_config__.tag)
+    if context.can is not None and tag not in context.can:
+        raise NotSupportedError(f"{state.agent} does not take {tag}")
+    if state.phase != "live":
+        raise BusyError("the agent is not running")
+    accepted = _accepted(state, command, context)
+    sent = dispatch(state, command, accepted.key)
+    return Decision([accepted, *sent.events], sent.effects)
+
+
+def _held(state: State, key: str) -> InputKey:
+    if InputKey(key) not in state.held():
+        raise InvalidRequestError("that input is not waiting any more")
+    return InputKey(key)
+
+
+def _edit_queued(state: State, command: c.EditQueued, context: Context) -> Decision:
+    if not command.content:
+        raise InvalidRequestError("an input needs content")
+    changed = e.QueueChanged(key=_held(state, command.key), content=command.content)
+    return _of_session(state, command, context, [changed], [])
+
+
+def _cancel_queued(state: State, command: c.CancelQueued, context: Context) -> Decision:
+    gone = e.InputOutcome(key=_held(state, command.key), outcome="cancelled")
+    return _of_session(state, command, context, [gone], [])
+
+
+def _close(
+    state: State, command: c.Close | c.Delete, context: Context, *, deleting: bool = False
+) -> Decision:
+    gone: list[e.Event] = [
+        e.InputOutcome(key=key, outcome="cancelled", reason="the session was closed")
+        for key in state.held()
+    ]
+    stop: list[Effect] = [] if state.phase == "none" else [Stop()]
+    if deleting:
+        stop.append(Forget())
+    closed = e.SessionClosed(by=context.principal, deleting=deleting)
+    return _of_session(state, command, context, [*gone, closed], stop)
+
+
+def _of_session(
+    state: State,
+    command: c.Command,
+    context: Context,
+    events: list[e.Event],
+    effects: list[Effect],
+) -> Decision:
+    """A command the gateway carries out itself: done as soon as it is committed."""
+    accepted = _accepted(state, command, context)
+    done = e.InputOutcome(key=accepted.key, outcome="done")
+    return Decision([accepted, *events, done], effects)
+
+
+def expire(state: State, now_ms: int) -> Decision:
+    """What the clock alone makes happen: held inputs whose deadline has passed."""
+    return Decision(
+        [
+            e.InputOutcome(key=key, outcome="expired")
+            for key in state.held()
+            if 0 < state.inputs[key].deadline_ms <= now_ms
+        ],
+        [],
+    )
+
+
+def deadline_ms(state: State) -> int | None:
+    """When ``expire`` is next worth calling."""
+    times = [state.inputs[key].deadline_ms for key in state.held()]
+    return min((one for one in times if one), default=None)

@@ -1,0 +1,247 @@
+"""The fold: how each event changes the state. One table, one small function per event.
+
+Folding the log from the start gives the live state at every prefix. An event that changes
+nothing here is listed in ``_NOTHING``, so that a new event cannot be forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flybridge.model import events as e
+from flybridge.model.ids import TurnId
+from flybridge.session.state import OpenInput, OpenItem, OpenPrompt, State
+
+
+def evolve(state: State, event: e.Event, seq: int, at_ms: int) -> None:
+    """Fold one event into the state, in place."""
+    state.seq = seq
+    state.at_ms = at_ms
+    change = _CHANGES.get(type(event))
+    if change is not None:
+        change(state, event)
+
+
+def _opened(state: State, event: e.SessionOpened) -> None:
+    state.agent, state.cwd, state.title = event.agent, event.cwd, event.title
+    state.labels, state.opener = event.labels, event.opener
+    state.model, state.mode, state.opened_ms = event.model, event.mode, state.at_ms
+    if event.forked:
+        state.forks = event.resumed
+    elif event.resumed:
+        state.agent_session, state.spoke = event.resumed, True
+
+
+def _changed(state: State, event: e.SessionChanged) -> None:
+    if event.title is not None:
+        state.title = event.title
+    if event.archived is not None:
+        state.archived = event.archived
+
+
+def _closed(state: State, event: e.SessionClosed) -> None:
+    state.closed = True
+    state.deleting = state.deleting or event.deleting
+
+
+def _started(state: State, event: e.AgentStarted) -> None:
+    state.phase, state.incarnation = "starting", event.incarnation
+    state.lives += 1
+
+
+def _connected(state: State, _: e.AgentConnected) -> None:
+    state.phase = "live"
+
+
+def _ready(state: State, event: e.AgentReady) -> None:
+    state.agent_session = event.agent_session or state.agent_session
+    state.model = event.model or state.model
+    state.mode = event.mode or state.mode
+    state.version = event.version or state.version
+
+
+def _conversation_lost(state: State, _: e.ConversationLost) -> None:
+    state.agent_session, state.forks, state.spoke = "", "", False
+
+
+def _exited(state: State, _: e.AgentExited) -> None:
+    state.phase = "none"
+    _go_on(state)
+
+
+def _accepted(state: State, event: e.InputAccepted) -> None:
+    state.inputs[event.key] = OpenInput(
+        kind=event.kind,
+        by=event.by,
+        fingerprint=event.fingerprint,
+        mode=event.mode,
+        content=event.content,
+        deadline_ms=event.deadline_ms,
+        attempt=event.attempt,
+        choice=event.choice,
+        since_ms=state.at_ms,
+    )
+
+
+def _dispatched(state: State, event: e.InputDispatched) -> None:
+    one = state.inputs[event.key]
+    one.stage, one.incarnation, one.content = "dispatching", event.incarnation, ()
+    one.since_ms = state.at_ms
+
+
+def _written(state: State, event: e.InputWritten) -> None:
+    state.inputs[event.key].stage = "written"
+
+
+def _consumed(state: State, event: e.InputConsumed) -> None:
+    one = state.inputs[event.key]
+    one.stage, one.turn = "observed", event.turn
+
+
+def _outcome(state: State, event: e.InputOutcome) -> None:
+    state.inputs.pop(event.key, None)
+
+
+def _edited(state: State, event: e.QueueChanged) -> None:
+    state.inputs[event.key].content = event.content
+
+
+def _turn_started(state: State, event: e.TurnStarted) -> None:
+    state.turn, state.turn_since_ms = event.turn, state.at_ms
+    state.turns += 1
+    state.spoke = True
+    _go_on(state)
+    for one in state.inputs.values():  # shown to have been read before the turn was
+        if one.stage == "observed" and not one.turn:
+            one.turn = event.turn
+
+
+def _turn_ended(state: State, event: e.TurnEnded) -> None:
+    state.turn = TurnId("")
+    state.cost_usd += event.cost_usd
+    state.gauges = {**state.gauges, **event.gauges}
+    _go_on(state)
+
+
+def _item_started(state: State, event: e.ItemStarted) -> None:
+    state.items[event.item] = OpenItem(
+        kind=event.kind,
+        turn=event.turn,
+        parent=event.parent,
+        name=event.name,
+        since_ms=state.at_ms,
+    )
+    _go_on(state)
+
+
+def _tool_started(state: State, event: e.ToolStarted) -> None:
+    one = state.items[event.item]
+    one.running, one.since_ms = True, state.at_ms
+
+
+def _item_done(state: State, event: e.TextDone | e.ThinkingDone | e.ToolResult) -> None:
+    state.items.pop(event.item, None)
+
+
+def _permission(state: State, event: e.PermissionRequested) -> None:
+    state.prompts[event.prompt] = OpenPrompt(
+        kind="permission",
+        digest=event.digest,
+        tool=event.tool,
+        item=event.item,
+        parent=event.parent,
+        can_edit=event.can_edit,
+        suggestions=len(event.suggestions),
+        since_ms=state.at_ms,
+    )
+
+
+def _question(state: State, event: e.QuestionRequested) -> None:
+    state.prompts[event.prompt] = OpenPrompt(
+        kind="question",
+        digest=event.digest,
+        item=event.item,
+        parent=event.parent,
+        since_ms=state.at_ms,
+    )
+
+
+def _prompt_closed(state: State, event: e.PermissionClosed | e.QuestionClosed) -> None:
+    state.prompts.pop(event.prompt, None)
+
+
+def _mode(state: State, event: e.ModeChanged) -> None:
+    state.mode = event.mode
+
+
+def _model(state: State, event: e.ModelChanged) -> None:
+    state.model = event.model
+
+
+def _compacted(state: State, event: e.ContextCompacted) -> None:
+    if event.phase == "started":
+        state.waiting_for = "compaction"
+    else:
+        _go_on(state)
+
+
+def _retry(state: State, event: e.Retry) -> None:
+    state.waiting_for, state.waiting_until_ms = "retry", event.at_ms
+
+
+def _rate_limit(state: State, event: e.RateLimit) -> None:
+    if event.status == "rejected":
+        state.waiting_for, state.waiting_until_ms = "rate_limit", event.resets_ms
+
+
+def _go_on(state: State) -> None:
+    """Something moved: it no longer waits for the clock."""
+    state.waiting_for, state.waiting_until_ms = "", 0
+
+
+_CHANGES: dict[type, Callable[[State, Any], None]] = {
+    e.SessionOpened: _opened,
+    e.SessionChanged: _changed,
+    e.SessionClosed: _closed,
+    e.AgentStarted: _started,
+    e.AgentConnected: _connected,
+    e.AgentReady: _ready,
+    e.AgentExited: _exited,
+    e.ConversationLost: _conversation_lost,
+    e.InputAccepted: _accepted,
+    e.InputDispatched: _dispatched,
+    e.InputWritten: _written,
+    e.InputConsumed: _consumed,
+    e.InputOutcome: _outcome,
+    e.QueueChanged: _edited,
+    e.TurnStarted: _turn_started,
+    e.TurnEnded: _turn_ended,
+    e.ItemStarted: _item_started,
+    e.ToolStarted: _tool_started,
+    e.TextDone: _item_done,
+    e.ThinkingDone: _item_done,
+    e.ToolResult: _item_done,
+    e.PermissionRequested: _permission,
+    e.PermissionClosed: _prompt_closed,
+    e.QuestionRequested: _question,
+    e.QuestionClosed: _prompt_closed,
+    e.ModeChanged: _mode,
+    e.ModelChanged: _model,
+    e.ContextCompacted: _compacted,
+    e.Retry: _retry,
+    e.RateLimit: _rate_limit,
+}
+_NOTHING: frozenset[type] = frozenset(
+    {
+        e.InputRefused,  # its outcome follows
+        e.Diff,
+        e.Plan,
+        e.Tasks,
+        e.PermissionAuto,
+        e.Notice,
+        e.Error,
+        e.Gap,
+        e.Unrecognised,
+    }
+)

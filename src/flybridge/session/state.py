@@ -1,0 +1,117 @@
+"""What is open in a session, and its totals. Never history: that is the log's business.
+
+``State`` is the fold of the log and nothing else. Two rules: only ``evolve`` (evolve.py)
+changes it, and it must survive a round trip through its own encoding, because snapshots
+are taken of it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+from flybridge.model.content import Content
+from flybridge.model.events import InputKind, ItemKind
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId, TurnId
+
+Phase: TypeAlias = Literal["none", "starting", "live"]
+OpenStage: TypeAlias = Literal["accepted", "dispatching", "written", "observed"]
+
+
+class OpenItem(msgspec.Struct):
+    kind: ItemKind
+    turn: TurnId = TurnId("")
+    parent: ItemId = ItemId("")
+    name: str = ""
+    running: bool = False  # a tool whose call is complete
+    since_ms: int = 0
+
+
+class OpenPrompt(msgspec.Struct):
+    kind: Literal["permission", "question"]
+    digest: str
+    tool: str = ""
+    item: ItemId = ItemId("")
+    parent: ItemId = ItemId("")
+    can_edit: bool = False
+    suggestions: int = 0
+    since_ms: int = 0
+
+
+class OpenInput(msgspec.Struct):
+    """An input whose outcome is not known yet."""
+
+    kind: InputKind
+    by: str
+    fingerprint: str
+    stage: OpenStage = "accepted"
+    mode: str = ""
+    content: tuple[Content, ...] = ()  # only while it is held
+    deadline_ms: int = 0
+    attempt: int = 1
+    incarnation: IncarnationId = IncarnationId("")
+    turn: TurnId = TurnId("")
+    choice: str = ""
+    since_ms: int = 0
+
+
+class State(msgspec.Struct):
+    """One session as it is now."""
+
+    session: SessionId
+    seq: int = 0
+    at_ms: int = 0  # of the last event
+    agent: str = ""
+    cwd: str = ""
+    title: str = ""
+    labels: dict[str, str] = {}
+    opener: str = ""
+    opened_ms: int = 0
+    archived: bool = False
+    closed: bool = False
+    deleting: bool = False  # for good, as soon as its agent is gone
+    phase: Phase = "none"
+    incarnation: IncarnationId = IncarnationId("")
+    lives: int = 0  # how many incarnations there have been
+    spoke: bool = False  # the agent took part in a turn: its own record of it can be resumed
+    agent_session: str = ""
+    forks: str = ""  # the conversation that the first turn goes on with in a copy
+    version: str = ""
+    model: str = ""
+    mode: str = ""
+    turn: TurnId = TurnId("")
+    turns: int = 0
+    turn_since_ms: int = 0
+    cost_usd: float = 0.0
+    items: dict[ItemId, OpenItem] = {}
+    prompts: dict[PromptId, OpenPrompt] = {}
+    inputs: dict[InputKey, OpenInput] = {}
+    gauges: dict[str, Raw] = {}
+    waiting_for: Literal["", "rate_limit", "retry", "compaction"] = ""
+    waiting_until_ms: int = 0
+
+    def held(self) -> list[InputKey]:
+        """Messages that have not left yet, in the order they came."""
+        return [key for key, one in self.inputs.items() if one.stage == "accepted"]
+
+    def on_the_way(self) -> bool:
+        """Whether a message has left that no turn has taken yet."""
+        return any(
+            one.kind == "message" and one.stage in ("dispatching", "written")
+            for one in self.inputs.values()
+        )
+
+
+_encoder = msgspec.json.Encoder()  # JSON: gauges hold the agent's own JSON as it came
+_decoder = msgspec.json.Decoder(State)
+
+
+def encode_state(state: State) -> bytes:
+    """A snapshot of the fold, for a quicker start than folding the whole log."""
+    return _encoder.encode(state)
+
+
+def decode_state(data: bytes) -> State:
+    return _decoder.decode(data)

@@ -1,0 +1,148 @@
+"""State derived for people, computed once and in one place: what a list, a title bar or a
+status line shows. ``why`` is the one answer to "what is it waiting for?"."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from flybridge.model.content import Content, Text
+from flybridge.session.state import State
+
+Why: TypeAlias = Literal[
+    "permission",  # a person must allow or deny
+    "question",  # a person must answer
+    "rate_limit",
+    "retry",
+    "compaction",
+    "tool",
+    "wedged",  # silent for longer than anything should be
+    "model",
+    "queue",  # input is on its way, or waits for the agent to start
+    "nothing",
+]
+WEDGED_MS = 10 * 60 * 1000
+STUCK_INPUT_MS = 60 * 1000
+HEAD = 200
+
+
+class PromptView(msgspec.Struct):
+    prompt: str
+    kind: str
+    tool: str
+    digest: str
+    since_ms: int
+
+
+class QueuedView(msgspec.Struct):
+    key: str
+    by: str
+    head: str
+
+
+class ToolView(msgspec.Struct):
+    item: str
+    name: str
+    since_ms: int
+
+
+class SessionView(msgspec.Struct):
+    """The state of one session, for every front end."""
+
+    session: str
+    agent: str
+    cwd: str
+    title: str
+    status: Literal["closed", "off", "starting", "idle", "running"]
+    why: Why
+    since_ms: int  # when it began to wait for that
+    turn: str
+    turns: int
+    model: str
+    mode: str
+    cost_usd: float
+    archived: bool
+    prompts: list[PromptView]
+    queue: list[QueuedView]
+    tools: list[ToolView]
+    labels: dict[str, str]
+    gauges: dict[str, msgspec.Raw]
+
+
+def why(state: State, now_ms: int, heard_ms: int = 0) -> tuple[Why, int]:
+    """What the session waits for, and since when. ``heard_ms``: the agent's last sign of life."""
+    if state.prompts:
+        first = next(iter(state.prompts.values()))
+        return first.kind, first.since_ms
+    if state.waiting_for:
+        return state.waiting_for, state.at_ms
+    running = [one.since_ms for one in state.items.values() if one.running]
+    if running:
+        return "tool", min(running)
+    if state.turn:
+        heard = max(heard_ms, state.at_ms)
+        quiet = now_ms - heard > WEDGED_MS
+        return ("wedged", heard) if quiet else ("model", state.turn_since_ms)
+    return _why_inputs(state, now_ms)
+
+
+def _why_inputs(state: State, now_ms: int) -> tuple[Why, int]:
+    if not state.inputs:
+        return "nothing", state.at_ms
+    oldest = min(state.inputs.values(), key=lambda one: one.since_ms)
+    stuck = oldest.stage == "dispatching" and now_ms - oldest.since_ms > STUCK_INPUT_MS
+    return ("wedged" if stuck else "queue"), oldest.since_ms
+
+
+def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
+    """Everything a front end shows about a session besides its transcript."""
+    reason, since_ms = why(state, now_ms, heard_ms)
+    return SessionView(
+        session=state.session,
+        agent=state.agent,
+        cwd=state.cwd,
+        title=state.title,
+        status=_status(state),
+        why=reason,
+        since_ms=since_ms,
+        turn=state.turn,
+        turns=state.turns,
+        model=state.model,
+        mode=state.mode,
+        cost_usd=state.cost_usd,
+        archived=state.archived,
+        prompts=[
+            PromptView(prompt=key, kind=p.kind, tool=p.tool, digest=p.digest, since_ms=p.since_ms)
+            for key, p in state.prompts.items()
+        ],
+        queue=[
+            QueuedView(key=key, by=state.inputs[key].by, head=head_of(state.inputs[key].content))
+            for key in state.held()
+        ],
+        tools=[
+            ToolView(item=key, name=one.name, since_ms=one.since_ms)
+            for key, one in state.items.items()
+            if one.running
+        ],
+        labels=state.labels,
+        gauges=state.gauges,
+    )
+
+
+def _status(state: State) -> Literal["closed", "off", "starting", "idle", "running"]:
+    if state.closed:
+        return "closed"
+    if state.phase == "none":
+        return "off"
+    if state.phase == "starting":
+        return "starting"
+    return "running" if state.turn or state.on_the_way() else "idle"
+
+
+def head_of(content: tuple[Content, ...]) -> str:
+    """The first words of an input."""
+    for one in content:
+        if isinstance(one, Text):
+            return one.text[:HEAD]
+    return f"({len(content)} attachments)" if content else ""
