@@ -1,0 +1,1 @@
+"""One front end's protocol each, as requests and deliveries of ours; pure."""

@@ -1,0 +1,1 @@
+"""Contract kits for drivers, adapters and journals, and agents that misbehave on purpose."""

@@ -1,0 +1,1 @@
+"""Other programs' languages, typed and sans-IO: bytes in, messages out."""

@@ -1,0 +1,1 @@
+"""The native protocol: what Flybridge's own clients and its gateway say to each other."""
