@@ -1,0 +1,1 @@
+"""Where things last: journals and blobs."""
