@@ -1,0 +1,1 @@
+"""All the waiting: keepers, links, sessions, fan-out, replies."""
