@@ -1,0 +1,1 @@
+"""One agent's language each, as facts and commands of ours; pure."""

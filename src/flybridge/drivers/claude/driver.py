@@ -1,0 +1,400 @@
+"""One running Claude Code: its lines into facts, our commands into its lines."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import assert_never
+from uuid import UUID, uuid5
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from flybridge.drivers.claude.changes import Changes
+from flybridge.drivers.claude.items import MAX_NAME, Items
+from flybridge.drivers.claude.memo import MAX_ECHOES, bound, restored
+from flybridge.drivers.claude.prompts import Prompts
+from flybridge.drivers.claude.reports import Reports
+from flybridge.drivers.claude.requests import Requests
+from flybridge.drivers.claude.sink import Sink
+from flybridge.drivers.claude.translate import (
+    INTERRUPTED,
+    LOCAL_OUTPUT,
+    NOISE,
+    TEXT_CHARS,
+    first_text,
+    is_made_up,
+    readable,
+    texts,
+    to_blocks,
+    untagged,
+    was_rejected,
+)
+from flybridge.drivers.claude.turns import Turns
+from flybridge.drivers.claude.versions import traits_of
+from flybridge.errors import FlybridgeError, NotSupportedError
+from flybridge.model import commands as c
+from flybridge.model import events as e
+from flybridge.model import facts as f
+from flybridge.model.capabilities import Capabilities, LinkEnd, OpenSpec
+from flybridge.model.content import Content
+from flybridge.model.deliveries import Answer
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
+from flybridge.session.ports import Output
+from flybridge.wire.claude import encode
+from flybridge.wire.claude import host_requests as h
+from flybridge.wire.claude import messages as w
+from flybridge.wire.claude.decode import (
+    block,
+    blocks,
+    decode,
+    delta_kind,
+    text,
+)
+
+NAMESPACE = UUID("5f1d6f0e-6f5b-5c0a-9b7e-2f6a3c1d8e4b")  # of every uuid we derive
+_UNANSWERED = "request_user_dialog"  # a dialog nobody declared: the CLI asks elsewhere then
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,16}")
+
+
+class ClaudeDriver:
+    """Speaks stream-json. Pure: what must survive a restart is in the memo."""
+
+    deadline_ms: int | None = None
+
+    def __init__(self, capabilities: Capabilities) -> None:
+        self._capabilities = capabilities
+        self._traits = traits_of(capabilities.version)
+        self._sink = Sink()
+        self.attach(SessionId(""), IncarnationId(""), OpenSpec(agent="", cwd=""), b"")
+
+    def attach(
+        self, session: SessionId, incarnation: IncarnationId, spec: OpenSpec, memo: bytes
+    ) -> None:
+        self._sink.session = session
+        self._memo = restored(memo)
+        self._life = _short(incarnation)
+        self._changes = Changes(self._memo, self._sink)
+        self._items = Items(self._memo, self._sink, self._life, self._changes)
+        self._reports = Reports(self._memo, self._sink, self._capabilities.version)
+        self._requests = Requests(
+            self._memo, self._sink, self._life, spec, self._reports, self._traits
+        )
+        self._prompts = Prompts(
+            self._memo, self._sink, self._life, self._items.item_of, self._traits.separator
+        )
+        self._turns = Turns(
+            self._memo,
+            self._sink,
+            self._items,
+            self._prompts,
+            self._reports,
+            resumed=spec.resume,
+            names_inputs=self._traits.names_inputs,
+        )
+
+    def memo(self, session: SessionId) -> bytes:
+        return msgspec.json.encode(self._memo)
+
+    def take(self) -> Output:
+        return self._sink.take()
+
+    def tick(self, now_ms: int) -> None:
+        """Only queries wait, and not for long."""
+        self._requests.tick(now_ms)
+        self.deadline_ms = self._requests.deadline_ms
+
+    def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None:
+        self._requests.query(ref, name)
+        self.deadline_ms = self._requests.deadline_ms
+
+    def host_answered(self, answer: Answer) -> None:
+        """Claude Code asks its host for no files and no terminals."""
+
+    def connected(self, now_ms: int) -> None:
+        self._requests.ask("initialize", h.Initialize())
+
+    def lost(self, end: LinkEnd, now_ms: int) -> None:
+        self._items.end()
+        self._prompts.end()
+        self._turns.lost()
+        self._memo.echoes.clear()
+        self._memo.asked.clear()
+        self._memo.given.clear()
+        self._requests.lost()
+        self.deadline_ms = None
+
+    # ---- commands -------------------------------------------------------------------------------
+
+    def send(self, session: SessionId, command: c.Command, key: InputKey, now_ms: int) -> None:
+        try:
+            self._send(command, key)
+        except FlybridgeError as error:
+            self._sink.put(f.InputRejected(key=key, reason=str(error)))
+
+    def _send(self, command: c.Command, key: InputKey) -> None:
+        match command:
+            case c.SendInput(content=content):
+                self._say(content, key)
+            case c.AnswerPermission():
+                self._prompts.answer_permission(command, key)
+            case c.AnswerQuestion():
+                self._prompts.answer_question(command, key)
+            case c.Interrupt():
+                self._memo.stopping = self._memo.turn
+                self._requests.interrupt(key)
+            case c.SetModel(model=model):
+                self._requests.ask("model", h.SetModel(model or UNSET), key, model)
+            case c.SetMode(mode=mode):
+                self._requests.set_mode(mode, key)
+            case c.SetEffort(effort=effort):
+                self._requests.set_effort(effort, key)
+            case c.SetThinking(tokens=tokens):
+                self._requests.set_thinking(tokens, key)
+            case c.StopTask(task=task):
+                self._requests.stop_task(task, key)
+            case c.Mcp():
+                self._requests.mcp(command, key)
+            case c.EditQueued() | c.CancelQueued() | c.Rename() | c.Archive():
+                raise NotSupportedError(f"Claude Code takes no {type(command).__name__} from here")
+            case c.Delete() | c.Close():
+                raise NotSupportedError("Claude Code is not told of its end")
+            case _:
+                assert_never(command)
+
+    def _say(self, content: Sequence[Content], key: InputKey) -> None:
+        uuid = str(uuid5(NAMESPACE, f"{self._sink.session}\n{key}"))
+        data = encode.prompt(to_blocks(content), uuid=uuid)
+        bound(self._memo.echoes, MAX_ECHOES)
+        self._memo.echoes[uuid] = key
+        self._sink.write(data, key, "drop")
+
+    # ---- the agent's lines ----------------------------------------------------------------------
+
+    def receive(self, messages: Sequence[bytes], now_ms: int) -> None:
+        live = self._items.live
+        for line in messages:
+            message = decode(line)
+            if type(message) is w.StreamEvent:
+                event = message.event
+                if type(event) is w.BlockDelta and message.parent_tool_use_id is None:
+                    delta = event.delta
+                    parts = live.get(event.index)
+                    piece = delta.text or delta.thinking or delta.partial_json
+                    if parts is not None and piece:
+                        parts.append(piece)
+                        continue
+            self._hear(message, line, now_ms)
+        self._items.flush()
+
+    def _hear(self, message: w.Message, line: bytes, now_ms: int) -> None:  # noqa: C901
+        # One line per kind of message: long, but nothing to understand.
+        match message:
+            case w.StreamEvent():
+                self._stream(message, line)
+            case w.Assistant():
+                self._assistant(message)
+            case w.User():
+                self._user(message, line)
+            case w.Result():
+                self._turns.ended(message, line)
+            case w.Init():
+                self._init(message, line)
+            case w.Status():
+                self._status(message)
+            case w.ApiRetry():
+                self._reports.retried(message, now_ms)
+            case w.CompactBoundary(compact_metadata=detail):
+                self._sink.put(e.ContextCompacted(phase="done", detail=self._sink.detail(detail)))
+            case w.PermissionDenied(tool_name=name, tool_use_id=tool, message=why):
+                self._items.denied(tool, name, why)
+            case w.CanUseTool():
+                self._can_use_tool(message, line)
+            case w.OtherRequest():
+                self._refuse(message)
+            case w.Cancel(request_id=request):
+                if not self._prompts.cancelled(request):
+                    self._sink.unrecognised(line)
+            case w.ControlResponse(response=response):
+                self._response(response, line)
+            case w.CommandLifecycle():
+                self._lifecycle(message)
+            case w.RateLimitEvent(rate_limit_info=info):
+                self._reports.limited(info)
+            case w.ToolProgress():
+                item = self._items.item_of((message.parent_tool_use_id or "")[:MAX_NAME])
+                self._reports.tool_seconds(item, message.elapsed_time_seconds)
+            case w.KeepAlive():
+                pass
+            case w.Unknown(type=kind, subtype=subtype, parent=parent):
+                if kind == "conversation_reset":
+                    self._changes.new_conversation()
+                known = (kind, subtype) in NOISE
+                if not known and not self._reports.news(kind, subtype, message.line):
+                    self._sink.unrecognised(message.line, parent[:MAX_NAME])
+            case w.Odd():
+                self._sink.unrecognised(message.line)
+            case _:
+                assert_never(message)
+
+    # ---- inputs ---------------------------------------------------------------------------------
+
+    def _lifecycle(self, message: w.CommandLifecycle) -> None:
+        key = self._memo.echoes.get(message.command_uuid)
+        if message.state == "started":
+            self._turns.begin()
+            self._echo(message.command_uuid)
+        elif key is not None and message.state in ("cancelled", "discarded", "refused"):
+            del self._memo.echoes[message.command_uuid]
+            self._sink.put(f.InputRejected(key=key, reason=message.state))
+
+    def _echo(self, uuid: str) -> bool:
+        key = self._memo.echoes.pop(uuid, None)
+        if key is None:
+            return False
+        self._memo.asker = ""
+        self._sink.put(f.InputEchoed(key=key))
+        return True
+
+    # ---- what is said ---------------------------------------------------------------------------
+
+    def _stream(self, message: w.StreamEvent, line: bytes) -> None:
+        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
+        match message.event:
+            case w.BlockDelta(index=index, delta=delta):
+                piece = delta.text or delta.thinking or delta.partial_json
+                known = self._items.block_grew(parent, index, piece)
+                if not known or (not piece and ("delta", delta_kind(line)) not in NOISE):
+                    self._sink.unrecognised(line, parent)
+            case w.BlockStart() as event:
+                self._evidence(parent)
+                self._items.block_started(parent, event, line)
+            case w.BlockStop(index=index):
+                self._items.block_stopped(parent, index)
+            case w.MessageStart(message=head):
+                self._evidence(parent)
+                self._items.message_started(parent, head.id)
+                self._reports.usage_is(parent, head.usage)
+            case w.MessageDelta(usage=usage):
+                self._reports.usage_is(parent, usage)
+            case w.MessageStop() | w.Ping():
+                pass
+            case _:
+                assert_never(message.event)
+
+    def _evidence(self, parent: str) -> None:
+        """A sub-agent may speak while no turn runs: only the main agent makes turns."""
+        if not parent:
+            self._turns.begin()
+
+    def _assistant(self, message: w.Assistant) -> None:
+        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
+        self._evidence(parent)
+        code = text(message.error)
+        if message.local_command_source is not UNSET and not code and not parent:
+            self._printed("\n".join(texts(message.message.content)))
+            return
+        for raw in message.message.content:
+            part = block(raw) if code else None
+            if isinstance(part, w.TextBlock):  # the CLI's words about a failure, not the model's
+                said = part.text[:TEXT_CHARS]
+                self._sink.put(e.Error(code=code[:MAX_NAME], text=said))
+            else:
+                self._items.completed(message, raw)
+        self._reports.usage_is(parent, message.message.usage)
+
+    def _user(self, message: w.User, line: bytes) -> None:
+        if message.uuid is not UNSET and message.is_replay is True and self._echo(message.uuid):
+            return
+        parts = blocks(message.message.content)
+        results = [one for raw in parts or [] if isinstance(one := block(raw), w.ToolResultBlock)]
+        if results:
+            self._tool_results(message, results, line)
+            return
+        said = text(message.message.content) or first_text(parts or [])
+        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
+        if message.is_replay is True:
+            if said.startswith(LOCAL_OUTPUT):
+                self._printed(untagged(said))
+        elif is_made_up(message) and 0 < len(said) <= TEXT_CHARS and not parent:
+            self._sink.put(e.Notice(text=said))
+        elif not said.startswith(INTERRUPTED) and not parent:
+            self._sink.unrecognised(line, parent)
+
+    def _printed(self, said: str) -> None:
+        """What a slash command printed: in the user's name, or in the model's where it is newer."""
+        if len(said) > TEXT_CHARS:
+            self._items.printed(said)
+        elif said:
+            self._memo.spoke = True  # the turn's result repeats it
+            self._sink.put(e.Notice(text=said))
+
+    def _tool_results(self, message: w.User, results: list[w.ToolResultBlock], line: bytes) -> None:
+        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
+        for one in results:
+            self._prompts.tool_returned(one.tool_use_id)
+            rejected = was_rejected(message.tool_result_meta, one.tool_use_id)
+            if rejected:
+                self._items.denied(one.tool_use_id)
+            detail = message.tool_use_result if len(results) == 1 else UNSET
+            if not self._items.returned(one, parent, detail, rejected=rejected):
+                self._sink.unrecognised(line, parent)
+
+    # ---- what is asked --------------------------------------------------------------------------
+
+    def _can_use_tool(self, request: w.CanUseTool, line: bytes) -> None:
+        if not self._prompts.asked(request):
+            self._sink.unrecognised(line)
+            return
+        known = self._memo.tools.get(request.tool_use_id)
+        parent = ItemId("") if known is None else known.parent
+        self._changes.plan_in(request.tool_name, request.input, parent)
+
+    def _refuse(self, request: w.OtherRequest) -> None:
+        """Every request gets an answer, or the CLI waits for it for ever."""
+        if request.subtype != _UNANSWERED:
+            self._memo.use_up(request.request_id)
+            reason = f"not supported: {request.subtype[:MAX_NAME]}"
+            self._sink.write(encode.failure(request.request_id, reason))
+        self._sink.unrecognised(request.line)
+
+    def _response(self, response: w.ResponseBody, line: bytes) -> None:
+        if self._requests.answered(response):
+            self.deadline_ms = self._requests.deadline_ms
+            return
+        if self._prompts.echoed(response.request_id):
+            return
+        self._sink.unrecognised(line)
+
+    # ---- what is told ---------------------------------------------------------------------------
+
+    def _init(self, init: w.Init, line: bytes) -> None:
+        self._turns.begin()
+        told = Raw(readable(line))
+        self._reports.introduced(init.session_id, init.model, init.permission_mode, told)
+        if self._memo.model:
+            self._reports.model_is(init.model)
+        if self._memo.mode:
+            self._reports.mode_is(init.permission_mode)
+        self._memo.model = init.model or self._memo.model
+        self._memo.mode = init.permission_mode or self._memo.mode
+
+    def _status(self, status: w.Status) -> None:
+        if status.status == "requesting":
+            self._turns.begin()
+        elif status.status == "compacting":
+            self._sink.put(e.ContextCompacted(phase="started"))
+        elif status.compact_error is not UNSET:
+            detail = self._sink.detail(status.compact_error)
+            self._sink.put(e.ContextCompacted(phase="failed", detail=detail))
+        if status.permission_mode is not UNSET:
+            self._reports.mode_is(status.permission_mode)
+
+
+def _short(incarnation: IncarnationId) -> str:
+    """A life's name inside ours: its own if that is short, else derived from it."""
+    name = incarnation.removeprefix("inc_")
+    if _PLAIN.fullmatch(name):
+        return name
+    return hashlib.sha256(incarnation.encode()).hexdigest()[:12]

@@ -1,0 +1,130 @@
+"""When a turn begins and ends, and what is said of it at its end."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from flybridge.drivers.claude.items import Items
+from flybridge.drivers.claude.memo import Memo
+from flybridge.drivers.claude.prompts import Prompts
+from flybridge.drivers.claude.reports import Reports
+from flybridge.drivers.claude.sink import FIELD_BYTES, Sink, slim
+from flybridge.drivers.claude.translate import (
+    TEXT_CHARS,
+    denials_of,
+    errors_of,
+    message_of,
+    readable,
+    reason_of,
+    spent_since,
+    window_of,
+)
+from flybridge.model.events import ConversationLost, Error
+from flybridge.model.facts import InputEchoed, TurnBegan, TurnOver
+from flybridge.wire.claude import messages as w
+from flybridge.wire.claude.decode import number, text
+
+NOT_FOUND = "No conversation found"  # the CLI has no code for it, only these words
+
+
+class Turns:
+    """A turn runs from its first evidence to ``result``; nobody counts results against inputs."""
+
+    def __init__(
+        self,
+        memo: Memo,
+        sink: Sink,
+        items: Items,
+        prompts: Prompts,
+        reports: Reports,
+        *,
+        resumed: bool,
+        names_inputs: bool,
+    ) -> None:
+        self._memo = memo
+        self._sink = sink
+        self._items = items
+        self._prompts = prompts
+        self._reports = reports
+        self._resumed = resumed
+        self._names_inputs = names_inputs
+
+    def begin(self) -> None:
+        """The first evidence of a turn, asked for or not."""
+        if not self._memo.turn:
+            self._memo.turn = True
+            self._memo.spoke = self._memo.stopping = False
+            self._memo.asker = next(iter(self._memo.echoes), "")
+            self._sink.put(TurnBegan())
+
+    def ended(self, result: w.Result, line: bytes) -> None:
+        if not self._memo.turn:
+            self._stray_result(result, line)
+            return
+        self._find_asker()
+        for tool, name in denials_of(result):
+            self._items.denied(tool, name)
+        self._memo.denials.clear()
+        self._items.end_turn()
+        self._prompts.end_turn()
+        reason = reason_of(result, stopping=self._memo.stopping)
+        self._memo.window = window_of(result.model_usage, self._memo.model) or self._memo.window
+        usage = result.usage
+        if usage is not UNSET and len(bytes(usage)) > FIELD_BYTES:
+            usage = UNSET
+        gauges = {} if usage is UNSET else {"usage": usage}
+        if self._memo.context:
+            gauges["context"] = self._reports.context()
+        self._sink.put(
+            TurnOver(
+                reason=reason,
+                message=message_of(result, reason, spoke=self._memo.spoke),
+                cost_usd=self._cost(result),
+                usage=usage,
+                gauges=gauges,
+                detail=Raw(msgspec.json.encode(slim(readable(line)))),
+            )
+        )
+        self.lost()
+
+    def _find_asker(self) -> None:
+        """2.1.38 echoes no local command, nor a prompt that a hook blocked.
+
+        It takes inputs one after the other and begins no turn by itself, so a turn in which
+        nothing was echoed is that of the oldest input that had no echo when the turn began.
+        Newer versions do begin turns by themselves, and say of each input when it runs.
+        """
+        key = self._memo.echoes.get(self._memo.asker)
+        if key is not None and not self._names_inputs:
+            del self._memo.echoes[self._memo.asker]
+            self._sink.put(InputEchoed(key=key))
+
+    def lost(self) -> None:
+        """No turn runs any more."""
+        self._memo.turn = self._memo.spoke = self._memo.stopping = False
+        self._memo.asker = ""
+
+    def _stray_result(self, result: w.Result, line: bytes) -> None:
+        """No turn to end: the CLI could not start, or it ended one twice."""
+        said = "; ".join(errors_of(result)) or text(result.result)
+        if result.subtype == "success" and not result.is_error:
+            self._sink.unrecognised(line)
+        else:
+            self._sink.put(Error(code="agent", text=(said or result.subtype)[:TEXT_CHARS]))
+            if self._resumed and said.startswith(NOT_FOUND):
+                self._sink.put(ConversationLost(reason=said[:TEXT_CHARS]))
+
+    def _cost(self, result: w.Result) -> float:
+        """Of this turn alone. The total may start again at nothing, as after /clear.
+
+        A resumed conversation goes on counting from a total this life never heard of: what
+        its first turn cost is known only where the CLI says so itself.
+        """
+        total = number(result.total_cost_usd)
+        if total is None:
+            return 0.0
+        before, self._memo.cost_usd = self._memo.cost_usd, total
+        if before is None:
+            return spent_since(result) if self._resumed else max(0.0, total)
+        return max(0.0, total - before)

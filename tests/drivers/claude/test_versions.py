@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from flybridge.drivers.claude.versions import NEW, OLD, Traits, traits_of
+
+
+@pytest.mark.parametrize(
+    ("version", "traits"),
+    [
+        ("2.1.38", OLD),
+        ("2.1.120", OLD),
+        ("1.0", OLD),
+        ("2.1.121", NEW),
+        ("2.1.325", NEW),
+        ("3.0", NEW),
+        ("", NEW),
+        ("next", NEW),
+    ],
+)
+def test_a_version_is_old_or_new_and_new_where_it_cannot_be_read(
+    version: str, traits: Traits
+) -> None:
+    assert traits_of(version) is traits
+
+
+def test_labels_are_joined_as_each_takes_them() -> None:
+    assert (OLD.separator, NEW.separator) == (",", ", ")
