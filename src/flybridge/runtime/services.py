@@ -1,0 +1,69 @@
+"""What every session of one gateway shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from flybridge.model.capabilities import Capabilities
+from flybridge.runtime.hub import Hub
+from flybridge.session.ports import Agent, Blobs, Journal
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """An agent on this machine, and what its version can do."""
+
+    agent: Agent
+    capabilities: Capabilities
+    environment: dict[str, str]  # built from an allow-list; no secret of ours is in it
+
+
+class Shelf(Protocol):
+    """The agents there are."""
+
+    async def get(self, name: str) -> Installed:
+        """Find an agent and ask it for its version, once.
+
+        Raises:
+            AgentNotFoundError: no such agent is configured.
+        """
+
+    def running(self, name: str, version: str) -> Installed:
+        """What is needed to talk to an agent that runs already, whatever became of its
+        program or its place in the configuration since it was started."""
+
+
+class Timing(msgspec.Struct, frozen=True):
+    """How long things may take. Tests shorten them."""
+
+    hello_s: float = 30
+    orphan_s: float = 900
+    grace_s: float = 5
+    draft_s: float = 1.0
+    draft_bytes: int = 256 * 1024
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How much of everything there may be."""
+
+    line_bytes: int = 128 * 2**20
+    held_inputs: int = 32
+    agents: int = 100
+
+
+class Services(msgspec.Struct):
+    journal: Journal
+    blobs: Blobs
+    hub: Hub
+    shelf: Shelf
+    keepers: Path  # where their sockets are
+    boot: str
+    now_ms: Callable[[], int]
+    new_id: Callable[[str], str]  # a fresh id with that prefix
+    new_secret: Callable[[], str]
+    timing: Timing = Timing()
+    limits: Limits = Limits()
+    agents: int = 0  # how many live or are being started

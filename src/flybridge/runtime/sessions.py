@@ -1,0 +1,152 @@
+"""All sessions of one gateway: those in memory, and those only the journal knows."""
+
+from __future__ import annotations
+
+import asyncio
+from uuid import UUID, uuid5
+
+from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError
+from flybridge.model.capabilities import OpenSpec
+from flybridge.model.ids import IncarnationId, SessionId
+from flybridge.runtime.live import LiveSession
+from flybridge.runtime.memory import DELETING, load_memory, new_memory
+from flybridge.runtime.services import Services
+from flybridge.runtime.supervisor import Supervisor
+from flybridge.session.decide import Context, Forget, open_session
+from flybridge.session.ports import OutLine, SessionRow
+
+_SESSIONS = UUID("0a1f7f4e-9d0b-4f0a-8a55-3b8f1c2f4d10")
+ADOPTING_AT_ONCE = 16
+
+
+class Sessions:
+    """Finds, opens and recovers sessions. One live object per session, ever."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._live: dict[SessionId, LiveSession] = {}
+        self._supervisors: dict[SessionId, Supervisor] = {}
+
+    def get(self, session: SessionId) -> LiveSession:
+        """A session, loaded from the journal if need be.
+
+        Raises:
+            SessionNotFoundError: there is none of that name.
+        """
+        found = self._live.get(session)
+        if found is not None and not self._supervisors[session].forgotten.is_set():
+            return found
+        return self._load(session)[0]
+
+    def _load(self, session: SessionId) -> tuple[LiveSession, list[OutLine]]:
+        loaded = self._services.journal.load(session)
+        if loaded is None:
+            self._drop(session)
+            raise SessionNotFoundError(session)
+        live = self._keep(LiveSession(load_memory(self._services.journal, loaded), self._services))
+        live.reset(loaded.outbox)
+        return live, loaded.outbox
+
+    def _keep(self, live: LiveSession) -> LiveSession:
+        self._live[live.session] = live
+        self._supervisors[live.session] = Supervisor(live)
+        return live
+
+    def _drop(self, session: SessionId) -> None:
+        self._live.pop(session, None)
+        self._supervisors.pop(session, None)
+
+    async def open(self, spec: OpenSpec, *, principal: str, request: str) -> SessionId:
+        """Open a session once: the same request again gives the same session.
+
+        Raises:
+            AgentError: there is no such agent here.
+            BusyError: too many agents are running.
+            StorageError: it could not be made durable.
+        """
+        session = session_id(principal, request)
+        try:
+            return self.get(session).session
+        except SessionNotFoundError:
+            pass
+        if self._services.agents >= self._services.limits.agents:
+            raise BusyError("as many agents are running as may; end one first")
+        installed = await self._services.shelf.get(spec.agent)
+        if session in self._live:  # the same request, twice at once
+            return session
+        now_ms = self._services.now_ms()
+        live = self._keep(LiveSession(new_memory(session, now_ms), self._services))
+        live.installed = installed
+        context = Context(
+            now_ms=now_ms,
+            principal=principal,
+            incarnation=IncarnationId(self._services.new_id("inc")),
+        )
+        step = live.step()
+        step.decided(open_session(spec, context))
+        try:
+            live.commit(step)
+        except FlybridgeError:
+            supervisor = self._supervisors[session]
+            self._drop(session)
+            await supervisor.close()
+            raise
+        return session
+
+    async def recover(self) -> int:
+        """Take over every agent an earlier gateway left; returns how many there were."""
+        rows = self._services.journal.live()
+        limit = asyncio.Semaphore(ADOPTING_AT_ONCE)
+
+        async def one(session: SessionId) -> None:
+            async with limit:
+                _, outbox = self._load(session)
+                await self._supervisors[session].take_over(outbox)
+
+        await asyncio.gather(*(one(session) for session in {row.session for row in rows}))
+        for row in self._services.journal.sessions():
+            if DELETING in row.labels:
+                self.get(row.session)
+                self._supervisors[row.session].carry_out(Forget())
+        return len(rows)
+
+    def rows(self) -> list[SessionRow]:
+        return list(self._services.journal.sessions())
+
+    def loaded(self, session: SessionId) -> LiveSession | None:
+        return self._live.get(session)
+
+    def holder_of(self, agent_session: str) -> SessionId | None:
+        """The session whose living agent has this conversation of its own open."""
+        for session, live in self._live.items():
+            state = live.memory.state
+            if state.phase != "none" and state.agent_session == agent_session:
+                return session
+        return None
+
+    def agents(self) -> int:
+        """How many agents live or are being started."""
+        return self._services.agents
+
+    def keepers(self) -> list[tuple[int, str]]:
+        """The keepers of all living agents: (pid, start time)."""
+        rows = [live.memory.incarnation for live in self._live.values()]
+        return [
+            (row.keeper_pid, row.keeper_start)
+            for row in rows
+            if row is not None and row.state != "ended" and row.keeper_pid
+        ]
+
+    async def stop_agent(self, session: SessionId) -> None:
+        """End a session's agent; the session stays and can go on later."""
+        self.get(session)
+        await self._supervisors[session].stop()
+
+    async def close(self) -> None:
+        """Put everything away; agents stay with their keepers."""
+        await asyncio.gather(*(one.close() for one in self._supervisors.values()))
+
+
+def session_id(principal: str, request: str) -> SessionId:
+    """The name of the session that this request opens, however often it is sent."""
+    return SessionId("ses_" + uuid5(_SESSIONS, f"{principal}\n{request}").hex[:20])

@@ -1,0 +1,43 @@
+"""Who waits for which input to get how far. Every wait ends: reached, over, or given up."""
+
+from __future__ import annotations
+
+import asyncio
+
+from flybridge.model.deliveries import Stage
+from flybridge.model.ids import InputKey
+from flybridge.session.ledger import TERMINAL, stage_of
+
+
+class Waiters:
+    """Futures by input key, resolved with the ledger's word for the stage."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[InputKey, list[tuple[Stage, asyncio.Future[str]]]] = {}
+
+    def wait(self, key: InputKey, until: Stage) -> asyncio.Future[str]:
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append((until, future))
+        future.add_done_callback(lambda _: self._forget(key, future))
+        return future
+
+    def moved(self, key: InputKey, stage: str) -> None:
+        """An input has got that far, and the journal has it."""
+        for until, future in list(self._waiting.get(key, ())):
+            if not future.done() and is_reached(stage, until):
+                future.set_result(stage)
+
+    def _forget(self, key: InputKey, future: asyncio.Future[str]) -> None:
+        left = [one for one in self._waiting.get(key, ()) if one[1] is not future]
+        if left:
+            self._waiting[key] = left
+        else:
+            self._waiting.pop(key, None)
+
+
+def is_reached(stage: str, until: Stage) -> bool:
+    """Whether that is far enough, or as far as it will ever get."""
+    if stage in TERMINAL:
+        return True
+    reached = stage_of(stage)
+    return reached is not None and reached >= until

@@ -1,0 +1,1 @@
+"""The doors clients come in by."""

@@ -1,0 +1,56 @@
+"""Who is at the other end of a Unix socket, as the kernel tells it.
+
+A peer of another user gets nothing. A peer that descends from a keeper is an agent or one
+of its tools: it may look and talk, but never approve, open or administer. A person at a
+terminal may do everything; a program of the same user may open sessions and decides in the
+ones it opened itself. On one Unix user this is friction, not a wall: docs/explanation says so.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+
+from flybridge.errors import NotAllowedError
+from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.process import boot_id, descends_from, start_time
+
+_CREDENTIALS = struct.Struct("iII")
+TALK: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
+OPEN: frozenset[Scope] = TALK | {"spawn"}
+ALL: frozenset[Scope] = OPEN | {"approve", "admin"}
+
+
+def caller_of(connection: socket.socket, keepers: Iterable[tuple[int, str]]) -> Caller:
+    """Identify the peer of an accepted Unix connection.
+
+    Raises:
+        NotAllowedError: it belongs to another user.
+    """
+    size = _CREDENTIALS.size
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid, uid, _ = _CREDENTIALS.unpack(raw)
+    if uid != os.geteuid():
+        raise NotAllowedError("view", why="this gateway belongs to another user")
+    of_agent = descends_from(pid, keepers)
+    of_person = ALL if has_terminal(pid) else OPEN
+    scopes = TALK if of_agent else of_person
+    return Caller(
+        principal=f"uid:{uid}",
+        scopes=scopes,
+        process=f"{pid}:{start_time(pid) or ''}:{boot_id()}",
+        of_agent=of_agent,
+    )
+
+
+def has_terminal(pid: int) -> bool:
+    """Whether the process runs at a controlling terminal: somebody sits there."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    fields = stat.rpartition(")")[2].split()
+    return fields[4] != "0"  # tty_nr

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import typing
+
+import pytest
+
+from flybridge.errors import NotAllowedError
+from flybridge.model import commands as c
+from flybridge.model.content import Text
+from flybridge.model.ids import PromptId
+from flybridge.runtime.caller import _NEEDS, OPENER, Caller, authorise, scope_of
+
+MINE = {OPENER: "7:1:b"}
+
+
+def caller(*scopes: str, process: str = "7:1:b", of_agent: bool = False) -> Caller:
+    return Caller(
+        principal="p",
+        scopes=frozenset(scopes),  # type: ignore[arg-type]
+        process=process,
+        of_agent=of_agent,
+    )
+
+
+def test_every_command_needs_a_scope() -> None:
+    assert set(_NEEDS) == set(typing.get_args(c.Command))
+    assert scope_of(c.SendInput(content=(Text("x"),))) == "input"
+
+
+def test_nothing_but_approve_answers_a_prompt() -> None:
+    assert scope_of(c.AnswerPermission(prompt=PromptId("p"), digest="", decision="deny")) == (
+        "approve"
+    )
+    with pytest.raises(NotAllowedError):
+        authorise(caller("view", "input", "interrupt", "spawn", process=""), "approve", MINE)
+
+
+def test_who_opened_a_session_decides_in_it() -> None:
+    authorise(caller("view"), "approve", MINE)
+    with pytest.raises(NotAllowedError):
+        authorise(caller("view", process="8:1:b"), "approve", MINE)
+    with pytest.raises(NotAllowedError):
+        authorise(caller("view", process=""), "approve", {OPENER: ""})
+
+
+def test_opening_a_session_gives_no_right_to_other_things() -> None:
+    with pytest.raises(NotAllowedError):
+        authorise(caller("view"), "spawn", MINE)
+
+
+def test_an_agent_cannot_approve_even_where_it_opened() -> None:
+    with pytest.raises(NotAllowedError, match="agent"):
+        authorise(caller("view", of_agent=True), "approve", MINE)

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from flybridge.errors import LocalProtocolError
+from flybridge.model import commands as c
+from flybridge.model import events as e
+from flybridge.model.capabilities import OpenSpec
+from flybridge.model.content import Text
+from flybridge.model.deliveries import Preview
+from flybridge.model.facts import ItemClosed, ItemOpened, LinkUp, TurnBegan, TurnOver
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
+from flybridge.runtime.memory import (
+    SNAPSHOT_EVERY,
+    Memory,
+    Step,
+    entries_of,
+    load_memory,
+    new_memory,
+    replay,
+)
+from flybridge.session.decide import Context, decide, open_session
+from flybridge.session.ports import IncarnationRow
+from flybridge.session.state import encode_state
+from flybridge.store.memory import MemoryBlobs, MemoryJournal
+
+SES = SessionId("ses_1")
+
+
+def row(incarnation: IncarnationId) -> IncarnationRow:
+    return IncarnationRow(
+        incarnation=incarnation, session=SES, state="starting", socket="s", secret="x"
+    )
+
+
+class Desk:
+    """A memory and a journal, stepped by hand."""
+
+    def __init__(self) -> None:
+        self.journal = MemoryJournal()
+        self.memory = new_memory(SES, 1)
+
+    def step(self) -> Step:
+        return Step(self.memory, 5, MemoryBlobs(), row)
+
+    def commit(self, step: Step) -> None:
+        self.journal.commit(step.write())
+        step.committed()
+
+    def open(self) -> None:
+        step = self.step()
+        context = Context(now_ms=5, principal="me", incarnation=IncarnationId("inc_1"))
+        step.decided(open_session(OpenSpec(agent="a", cwd="/"), context))
+        self.commit(step)
+
+    def load(self) -> Memory:
+        loaded = self.journal.load(SES)
+        assert loaded is not None
+        return load_memory(self.journal, loaded)
+
+
+def test_a_step_is_one_batch_and_the_log_folds_back_to_it() -> None:
+    desk = Desk()
+    desk.open()
+    assert [entry.seq for entry in replay(desk.journal, SES, 0)] == [1, 2]
+    assert encode_state(desk.load().state) == encode_state(desk.memory.state)
+
+
+def test_a_replayed_batch_decodes_to_the_live_entries() -> None:
+    desk = Desk()
+    desk.open()
+    stored = desk.journal.read(SES, 0, 1 << 20)[0]
+    assert stored.entries is None
+    assert [one.event for one in entries_of(stored)] == [
+        entry.event for entry in replay(desk.journal, SES, 0)
+    ]
+
+
+def test_an_agent_that_is_to_be_started_is_recorded_first() -> None:
+    desk = Desk()
+    desk.open()
+    live = desk.journal.live()
+    assert [(one.incarnation, one.state) for one in live] == [("inc_1", "starting")]
+
+
+def test_the_text_of_an_open_item_is_kept_until_it_closes() -> None:
+    desk = Desk()
+    desk.open()
+    step = desk.step()
+    step.fact(TurnBegan())
+    step.fact(ItemOpened(item=ItemId("i"), kind="text"))
+    desk.commit(step)
+    desk.memory.drafts.apply(Preview(ItemId("i"), 0, 2, "ab"))
+    desk.commit(desk.step())
+    assert desk.load().drafts.text(ItemId("i")) == "ab"
+    step = desk.step()
+    step.fact(ItemClosed(item=ItemId("i"), status="partial"))
+    desk.commit(step)
+    assert desk.load().drafts.text(ItemId("i")) == ""
+    done = step.entries[-1].event
+    assert done == e.TextDone(item=ItemId("i"), text="ab", status="partial")
+
+
+def test_snapshots_make_loading_independent_of_the_length_of_the_log() -> None:
+    desk = Desk()
+    desk.open()
+    for _ in range(SNAPSHOT_EVERY):
+        step = desk.step()
+        step.fact(TurnBegan())
+        step.fact(TurnOver(cost_usd=0.5, gauges={"g": msgspec.Raw(b"[1]")}))
+        desk.commit(step)
+    loaded = desk.journal.load(SES)
+    assert loaded is not None
+    assert loaded.snapshot is not None
+    assert loaded.snapshot[0] > SNAPSHOT_EVERY
+    assert encode_state(desk.load().state) == encode_state(desk.memory.state)
+
+
+def test_a_dispatch_without_an_agent_is_our_own_mistake() -> None:
+    desk = Desk()
+    desk.open()
+    step = desk.step()
+    step.fact(LinkUp(incarnation=IncarnationId("inc_1")))
+    context = Context(now_ms=5, principal="me", request="r")
+    decision = decide(desk.memory.state, c.SendInput(content=(Text("x"),)), context)
+    with pytest.raises(LocalProtocolError):
+        step.decided(decision)
+
+
+def test_open_inputs_keep_their_rows_across_a_restart() -> None:
+    desk = Desk()
+    desk.open()
+    step = desk.step()
+    context = Context(now_ms=5, principal="me", request="r")
+    step.decided(decide(desk.memory.state, c.SendInput(content=(Text("x"),)), context))
+    desk.commit(step)
+    again = desk.load()
+    assert again.rows[InputKey("me:r")].stage == "accepted"
+    assert again.next_number == 1
+
+
+def test_a_step_without_anything_new_needs_no_commit() -> None:
+    desk = Desk()
+    desk.open()
+    step = desk.step()
+    assert not step.durable
+    step.drain()
+    assert not step.durable

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import msgspec
+
+from flybridge.model.deliveries import Gauge, Preview
+from flybridge.model.ids import ItemId, SessionId
+from flybridge.runtime.memory import Step, new_memory
+from flybridge.runtime.showing import Showing
+from flybridge.store.memory import MemoryBlobs
+from tests.runtime.test_memory import row
+
+SES = SessionId("ses_1")
+
+
+def test_a_frozen_view_stays_as_it_was() -> None:
+    memory = new_memory(SES, 1)
+    showing = Showing(memory, 1)
+    memory.drafts.apply(Preview(ItemId("i"), 0, 1, "x"))
+    assert len(showing.texts()) == 1
+    showing.freeze()
+    memory.state.title = "never committed"
+    assert showing.texts() == []
+    assert showing.summary(9).title == ""
+    assert b"never" not in bytes(showing.view().state)
+
+
+def test_the_latest_gauges_are_part_of_what_is_shown() -> None:
+    memory = new_memory(SES, 1)
+    showing = Showing(memory, 1)
+    step = Step(memory, 2, MemoryBlobs(), row)
+    step.gauges["usage"] = Gauge("usage", msgspec.Raw(b"1"))
+    step.previews["i"] = [Preview(ItemId("i"), 0, 1, "x")]
+    assert len(showing.of_step(step)) == 2
+    showing.heard(2)
+    assert showing.summary(3).gauges == {"usage": msgspec.Raw(b"1")}
+    assert len(showing.texts()) == 1

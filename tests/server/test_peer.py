@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import pty
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flybridge.runtime.process import start_time
+from flybridge.server.peer import ALL, OPEN, TALK, caller_of, has_terminal
+
+DIAL = """
+import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def listener(short_tmp: Path) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(short_tmp / "s"))
+        listening.listen()
+        yield listening
+
+
+def dial(listener: socket.socket, **more: object) -> subprocess.Popen[bytes]:
+    argv = [sys.executable, "-c", DIAL, listener.getsockname()]
+    return subprocess.Popen(argv, stdin=subprocess.PIPE, **more)  # type: ignore[call-overload,no-any-return]
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    child.communicate()
+
+
+def test_a_program_may_open_sessions_but_not_approve(listener: socket.socket) -> None:
+    child = dial(listener, start_new_session=True)
+    with listener.accept()[0] as connection:
+        caller = caller_of(connection, [])
+        end(child)
+    assert (caller.scopes, caller.of_agent) == (OPEN, False)
+    assert caller.principal == f"uid:{os.getuid()}"
+    assert caller.process.startswith(f"{child.pid}:")
+
+
+def test_a_descendant_of_a_keeper_may_only_talk(listener: socket.socket) -> None:
+    me = os.getpid()
+    child = dial(listener, start_new_session=True)
+    with listener.accept()[0] as connection:
+        caller = caller_of(connection, [(me, start_time(me) or "")])
+        end(child)
+    assert (caller.scopes, caller.of_agent) == (TALK, True)
+
+
+def test_a_keeper_of_that_pid_in_another_life_means_nothing(listener: socket.socket) -> None:
+    child = dial(listener, start_new_session=True)
+    with listener.accept()[0] as connection:
+        caller = caller_of(connection, [(os.getpid(), "another start")])
+        end(child)
+    assert not caller.of_agent
+
+
+def test_a_peer_that_is_gone_already_counts_as_an_agent(listener: socket.socket) -> None:
+    child = dial(listener, start_new_session=True)
+    with listener.accept()[0] as connection:
+        end(child)
+        assert caller_of(connection, []).scopes == TALK
+
+
+def test_somebody_at_a_terminal_may_do_everything(listener: socket.socket) -> None:
+    address = listener.getsockname()
+    pid, terminal = pty.fork()
+    if pid == 0:  # pragma: no cover (in the child)
+        os.execv(sys.executable, [sys.executable, "-c", DIAL, address])
+    with listener.accept()[0] as connection:
+        caller = caller_of(connection, [])
+        assert has_terminal(pid)
+        os.write(terminal, b"\x04")
+        os.waitpid(pid, 0)
+    os.close(terminal)
+    assert caller.scopes == ALL
+
+
+def test_nobody_sits_at_a_process_that_does_not_exist() -> None:
+    assert not has_terminal(2**22 + 1)
