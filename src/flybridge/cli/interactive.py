@@ -1,0 +1,267 @@
+"""A chat at a terminal that can move its cursor: text above, the line being typed below."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+
+from flybridge.cli.columns import cells, cut
+from flybridge.cli.conversation import Conversation
+from flybridge.cli.history import History
+from flybridge.cli.keys import ESC_S, Key, KeyDecoder
+from flybridge.cli.line_editor import LineEditor
+from flybridge.cli.safe_text import one_line
+from flybridge.cli.screen import Footer, Look, Screen
+from flybridge.cli.terminal import TerminalModes, size_of, write_all
+from flybridge.cli.tool_text import duration, joined
+from flybridge.client import Client
+
+FRAME_S = 0.015
+TICK_S = 1.0
+READ_BYTES = 1 << 16
+SHOWN_UNSENT = 3
+TYPING_ROWS = 12
+ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+WAITS = {
+    "permission": "waits for your permission",
+    "question": "waits for your answer",
+    "rate_limit": "waits for the rate limit",
+    "retry": "tries again",
+    "compaction": "compacts its context",
+    "wedged": "has been silent for long",
+    "queue": "is about to begin",
+}
+
+
+class Interactive:
+    """Owns the terminal while it runs, and gives it back whatever happens."""
+
+    def __init__(
+        self, client: Client, session: str, *, stdin: int, stdout: int, look: Look, come_back: str
+    ) -> None:
+        self._stdin = stdin
+        self._stdout = stdout
+        self._encoding = "utf-8" if look.unicode else "ascii"
+        self._modes = TerminalModes(stdin, stdout)
+        self._history = History.of_user()
+        self._editor = LineEditor(self._history.load())
+        self._keys = KeyDecoder()
+        self._escape: asyncio.TimerHandle | None = None
+        self._frame: asyncio.TimerHandle | None = None
+        self._tick: asyncio.TimerHandle | None = None
+        self._away = False
+        self._screen = Screen(self._write, lambda: size_of(stdout), look=look, footer=self._footer)
+        self._talk = Conversation(
+            client,
+            session,
+            self._screen,
+            size=lambda: size_of(stdout),
+            changed=self._refresh,
+            come_back=come_back,
+        )
+
+    async def run(self, first: str = "") -> int:
+        """Chat until somebody leaves; the exit status."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._modes.enter()
+            loop.add_reader(self._stdin, self._read)
+            self._catch_signals(loop)
+            self._refresh()
+            return await self._talk.run(first)
+        finally:
+            self._release(loop)
+
+    def _release(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.remove_reader(self._stdin)
+        for timer in (self._escape, self._frame, self._tick):
+            if timer is not None:
+                timer.cancel()
+        try:
+            self._screen.leave()
+        except OSError:  # the terminal is gone
+            pass
+        self._modes.leave()
+        self._away = True
+
+    def _catch_signals(self, loop: asyncio.AbstractEventLoop) -> None:
+        for ending in ENDING:
+            loop.add_signal_handler(ending, self._talk.leave, 128 + ending)
+        loop.add_signal_handler(signal.SIGINT, self._talk.ctrl_c)
+        loop.add_signal_handler(signal.SIGWINCH, self._resized)
+        loop.add_signal_handler(signal.SIGTSTP, self._stop)
+        loop.add_signal_handler(signal.SIGCONT, self._continue)
+
+    def _stop(self) -> None:
+        """Ctrl-Z: leave the terminal to the shell until we are in the foreground again."""
+        self._screen.leave()
+        self._modes.leave()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._continue()
+
+    def _resized(self) -> None:
+        self._talk.redraw_box()
+        self._refresh()
+
+    def _continue(self) -> None:
+        self._modes.enter()
+        self._refresh()
+
+    # ---- drawing -------------------------------------------------------------------------------
+
+    def _write(self, text: str) -> None:
+        write_all(self._stdout, text.encode(self._encoding, "backslashreplace"))
+
+    def _refresh(self) -> None:
+        """Draw soon, once for everything that happens until then."""
+        if self._frame is None and not self._away:
+            self._frame = asyncio.get_running_loop().call_later(FRAME_S, self._draw)
+
+    def _draw(self) -> None:
+        self._frame = None
+        if self._talk.returned and not self._editor.text:
+            self._editor.set(self._talk.returned)
+            self._talk.returned = ""
+        try:
+            self._screen.flush()
+        except OSError:  # the terminal is gone
+            self._talk.leave(128 + signal.SIGHUP)
+        if self._tick is not None:
+            self._tick.cancel()
+        if self._talk.running:
+            self._tick = asyncio.get_running_loop().call_later(TICK_S, self._refresh)
+
+    def _footer(self, width: int, lines: int) -> Footer:
+        rows: list[tuple[str, str]] = self._unsent(width)
+        if status := self._status():
+            rows.append(("turn", cut(status, width - 2)))
+        box = self._talk.box
+        asked = self._talk.has_keys(typing=bool(self._editor.text))
+        if box is not None:
+            rows += self._talk.box_rows
+            if not asked:
+                rows.append(("box", self._why_not_yet(width)))
+            elif box.hint:
+                rows.append(("box_note", cut(box.hint, width - 2)))
+        if box is not None and asked and box.wants == "key":
+            rows += [("box", row) for row in _fold(box.label, width - 2)]
+            return Footer(rows, len(rows) - 1, cells(rows[-1][1]) + 2)
+        in_box = box is not None and asked
+        style, label, indent = ("box", box.label, 2) if box and in_box else ("typing", "> ", 0)
+        room = max(1, min(lines - len(rows) - 2, TYPING_ROWS))
+        layout = self._editor.layout(label, width - indent, room)
+        at = len(rows) + layout.row
+        rows += [(style, row) for row in layout.rows]
+        return Footer(rows, at, layout.column + indent)
+
+    def _unsent(self, width: int) -> list[tuple[str, str]]:
+        unsent = [f"sending: {one_line(text)}" for text in self._talk.unsent.values()]
+        if len(unsent) > SHOWN_UNSENT:
+            more = f"… {len(unsent) - SHOWN_UNSENT} more to be sent"
+            unsent = [more, *unsent[-SHOWN_UNSENT:]]
+        return [("notice", cut(text, width - 2)) for text in unsent]
+
+    def _why_not_yet(self, width: int) -> str:
+        if self._talk.sending:
+            return "…"
+        text = "send or clear what you are typing, then answer" if self._editor.text else "…"
+        return cut(text, width - 2)
+
+    def _status(self) -> str:
+        if self._talk.reconnecting:
+            return "the gateway is gone; reconnecting …"
+        state = self._talk.state
+        if state.status == "starting":
+            return "the agent starts …"
+        if not self._talk.running:
+            return ""
+        since = time.time_ns() // 1_000_000 - state.since_ms if state.since_ms else 0
+        doing = ", ".join(one_line(tool.name) for tool in state.tools) or "working"
+        took = duration(since) if since < 10_000 else duration(since // 1000 * 1000)
+        return joined([WAITS.get(state.why, doing), took, "Esc interrupts"])
+
+    # ---- keys ----------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._stdin, READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            self._talk.leave(128 + signal.SIGHUP)
+            return
+        if self._escape is not None:
+            self._escape.cancel()
+            self._escape = None
+        self._press_all(self._keys.receive(data))
+        if self._keys.pending:
+            later = asyncio.get_running_loop().call_later
+            self._escape = later(ESC_S, lambda: self._press_all(self._keys.flush()))
+
+    def _press_all(self, keys: list[Key]) -> None:
+        for key in keys:
+            self._press(key)
+        self._refresh()
+
+    def _press(self, key: Key) -> None:
+        box = self._talk.box
+        asked = self._talk.has_keys(typing=bool(self._editor.text))
+        match key.name:
+            case "ctrl-c":
+                self._ctrl_c()
+            case "ctrl-d" if not self._editor.text:
+                self._talk.quit(0)
+            case "clear":
+                self._screen.clear()
+            case "esc":
+                self._esc(asked)
+            case _ if box is not None and asked and box.wants == "key":
+                self._answer(key)
+            case _:
+                self._edit(key, asked)
+
+    def _ctrl_c(self) -> None:
+        if self._editor.text and not self._talk.running:
+            self._editor.set("")
+        else:
+            self._talk.ctrl_c()
+
+    def _esc(self, asked: bool) -> None:
+        box = self._talk.box
+        if asked and box is not None and box.back():
+            self._editor.set("")
+        else:
+            self._talk.interrupt()
+
+    def _answer(self, key: Key) -> None:
+        char = {"enter": "\n", "newline": "\n"}.get(key.name, key.text)
+        if key.name != "paste" and char:
+            self._talk.press(char)
+        if self._talk.box is not None and self._talk.box.hint:
+            self._screen.ring()
+
+    def _edit(self, key: Key, asked: bool) -> None:
+        self._talk.typed_at = time.monotonic()
+        line = self._editor.press(key)
+        if line is None:
+            return
+        if asked:
+            self._talk.enter(line)
+            return
+        self._editor.remember(line)
+        self._history.add(line)
+        self._talk.line(line)
+
+
+def _fold(text: str, width: int) -> list[str]:
+    """Choices in as many rows as they need, broken between them."""
+    rows = [""]
+    for part in text.split(" · "):
+        longer = f"{rows[-1]} · {part}" if rows[-1] else part
+        if rows[-1] and len(longer) > width:
+            rows.append(cut(part, width))
+        else:
+            rows[-1] = cut(longer, width)
+    return rows

@@ -1,0 +1,127 @@
+"""One prompt, one answer: for pipes and scripts, where nobody can be asked anything.
+
+The answer goes to standard output, everything else to standard error. A permission prompt
+stays open and is announced; somebody else may answer it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+from flybridge.cli.render import Renderer
+from flybridge.cli.safe_text import one_line
+from flybridge.cli.screen import Plain
+from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset, ViewItem
+from flybridge.errors import FlybridgeError
+from flybridge.model import events as ev
+from flybridge.model.commands import SendInput
+from flybridge.model.content import Text
+from flybridge.model.deliveries import Stage
+
+NO_LIMIT_S = 7 * 24 * 3600.0
+
+
+class TimeOutError(FlybridgeError):
+    code = "timeout"
+
+
+class SplitPaper:
+    """What the agent says here, all the rest there."""
+
+    def __init__(self, answer: Plain, rest: Plain) -> None:
+        self._answer = answer
+        self._rest = rest
+
+    def write(self, text: str, style: str) -> None:
+        self._of(style).write(text, style)
+
+    def line(self, text: str, style: str) -> None:
+        self._of(style).line(text, style)
+
+    def gap(self) -> None:
+        self._answer.fresh()
+        self._rest.fresh()
+
+    def _of(self, style: str) -> Plain:
+        return self._answer if style == "text" else self._rest
+
+
+class OneShot:
+    def __init__(
+        self, client: Client, session: str, *, answer: Plain, rest: Plain, come_back: str
+    ) -> None:
+        self._client = client
+        self._session = session
+        self._rest = rest
+        self._come_back = come_back
+        self._request = str(uuid.uuid4())
+        self._renderer = Renderer(SplitPaper(answer, rest), own={self._request}, thinking=False)
+        self._failed = False
+        self._over = False
+
+    async def run(self, prompt: str, *, timeout_s: float | None) -> int:
+        """Say it, show what comes of it, and end with the turn; the exit status.
+
+        Raises:
+            TimeOutError: it took longer than it may; the agent goes on.
+        """
+        try:
+            async with asyncio.timeout(timeout_s or NO_LIMIT_S):
+                return await self._run(prompt)
+        except TimeoutError as error:
+            raise TimeOutError(
+                f"no end within {timeout_s:g} s; the agent goes on, see it with: {self._come_back}"
+            ) from error
+
+    async def _run(self, prompt: str) -> int:
+        row = next(r for r in await self._client.list() if r["session"] == self._session)
+        command = SendInput(content=(Text(prompt),))
+        await self._client.submit_reliably(
+            self._session, command, request=self._request, until=Stage.ACCEPTED, wait_ms=10_000
+        )
+        after = int(row["last_seq"])
+        async with self._client.watch(self._session, after=after, patience_s=NO_LIMIT_S) as items:
+            async for item in items:
+                if self._take(item):
+                    break
+        return int(self._failed)
+
+    def _take(self, item: Item) -> bool:
+        """Show one item; True when it is the last one that matters."""
+        match item:
+            case EventItem():
+                self._show(item)
+            case ViewItem():  # comes after everything that happened together
+                return self._over
+            case PreviewItem():
+                self._renderer.preview(item)
+            case Detached() | Reset():
+                self._rest.line("the session is gone", "error")
+                self._failed = True
+                return True
+            case _:
+                pass
+        return False
+
+    def _show(self, item: EventItem) -> None:
+        event = item.event
+        match event:
+            case ev.InputAccepted():
+                pass  # whoever wrote it knows it
+            case ev.PermissionRequested(tool=tool):
+                self._announce(f"{one_line(tool)} needs a permission")
+            case ev.QuestionRequested():
+                self._announce("the agent asks a question")
+            case ev.TurnEnded(reason=reason):
+                self._failed = reason != "done"
+            case ev.InputOutcome(key=key) if key.rpartition(":")[2] == self._request:
+                self._over = True
+                self._failed = self._failed or event.outcome not in ("done", "observed")
+            case _:
+                pass
+        if not isinstance(event, ev.InputAccepted):
+            self._renderer.event(item)
+
+    def _announce(self, what: str) -> None:
+        self._rest.line(f"{what}; answer it with: {self._come_back}", "warning")

@@ -1,0 +1,325 @@
+"""A session's items as text: what was said, what was done, what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from flybridge.cli.calls import Calls
+from flybridge.cli.growing import GrowingTexts
+from flybridge.cli.remarks import (
+    compacted_text,
+    limit_text,
+    retry_text,
+    turn_text,
+    unrecognised_text,
+)
+from flybridge.cli.safe_text import one_line
+from flybridge.cli.screen import Paper
+from flybridge.cli.tool_text import joined
+from flybridge.client.items import EventItem, PreviewItem
+from flybridge.model import events as ev
+from flybridge.model.content import Content, Text
+
+MAX_NOTE = 2000
+UNDELIVERED = {
+    "refused": "the agent refused it",
+    "cancelled": "it was withdrawn",
+    "expired": "it was too late",
+    "not_delivered": "it did not reach the agent; send it again",
+    "lost": "the agent ended before it read it; send it again",
+    "unknown": "nobody knows whether the agent had read it when it ended; look before repeating",
+}
+
+
+class Renderer:
+    """Pass every event and preview; it writes them on ``paper``.
+
+    ``own`` are the request ids of inputs typed here; ``lines`` is how many lines of a tool's
+    result are shown, ``width`` how long the line of a call may be.
+    """
+
+    def __init__(
+        self,
+        paper: Paper,
+        *,
+        own: Container[str] = (),
+        lines: int = 5,
+        width: int = 100,
+        thinking: bool = True,
+    ) -> None:
+        self.thinking = thinking
+        self._paper = paper
+        self._own = own
+        self._calls = Calls(paper, lines=lines, width=width)
+        self._texts = GrowingTexts(paper, self._calls.interrupted)
+        self._later: list[str] = []  # notices that came in the middle of a sentence
+        self._asked: dict[str, str] = {}
+        self._messages: set[str] = set()
+        self._turn_since_ms = 0
+        self._last_error = ""  # a turn that ends with it does not say it again
+
+    @property
+    def lines(self) -> int:
+        return self._calls.lines
+
+    @lines.setter
+    def lines(self, lines: int) -> None:
+        self._calls.lines = lines
+
+    def preview(self, preview: PreviewItem) -> None:
+        """More of an open text; of a tool's input or output nothing is shown."""
+        self._texts.preview(preview)
+
+    # ---- events --------------------------------------------------------------------------------
+
+    def event(self, item: EventItem) -> None:
+        """Show one event of the log."""
+        event = item.event
+        match event:
+            case None:
+                self._line(f"from a newer gateway: {item.raw.decode(errors='replace')}", "notice")
+            case (
+                ev.ItemStarted()
+                | ev.TextDone()
+                | ev.ThinkingDone()
+                | ev.ToolStarted()
+                | ev.ToolResult()
+                | ev.Diff()
+                | ev.Plan()
+                | ev.Tasks()
+            ):
+                self._item(event)
+            case ev.TurnStarted():
+                self._turn_since_ms = item.at_ms
+            case ev.TurnEnded():
+                self._turn_ended(event, item.at_ms)
+            case (
+                ev.InputAccepted()
+                | ev.InputConsumed()
+                | ev.InputOutcome()
+                | ev.InputRefused()
+                | ev.QueueChanged()
+            ):
+                self._input(event)
+            case (
+                ev.PermissionRequested()
+                | ev.PermissionClosed()
+                | ev.PermissionAuto()
+                | ev.QuestionRequested()
+                | ev.QuestionClosed()
+            ):
+                self._prompt(event)
+            case ev.SessionOpened() | ev.SessionChanged() | ev.SessionClosed():
+                self._session(event)
+            case ev.AgentConnected() | ev.AgentExited():
+                self._agent(event)
+            case _:
+                self._remark(event, item.at_ms)
+
+    def _item(
+        self,
+        event: ev.ItemStarted
+        | ev.TextDone
+        | ev.ThinkingDone
+        | ev.ToolStarted
+        | ev.ToolResult
+        | ev.Diff
+        | ev.Plan
+        | ev.Tasks,
+    ) -> None:
+        match event:
+            case ev.ItemStarted(item=item, kind="text", parent=""):
+                self._texts.begin(item, "text")
+            case ev.ItemStarted(item=item, kind="thinking", parent=""):
+                if self.thinking:
+                    self._texts.begin(item, "thinking")
+            case ev.ItemStarted():
+                pass  # a tool shows when its input is whole, a subagent's text when it is whole
+            case ev.TextDone():
+                style = "sub_text" if event.parent else "text"
+                text = self._calls.name_of(event.parent, ": ") + event.text
+                self._texts.close(event.item, style, text, event.status, cut=bool(event.blob))
+                self._catch_up()
+            case ev.ThinkingDone():
+                self._thought(event)
+            case ev.ToolStarted():
+                self._calls.started(event)
+            case ev.ToolResult():
+                self._calls.returned(event)
+            case ev.Diff():
+                self._calls.changed(event)
+            case ev.Plan(text=text):
+                self._calls.planned(text)
+            case ev.Tasks(tasks=tasks):
+                if news := self._calls.tasks(bytes(tasks)):
+                    self._line("\n".join(news), "notice")
+
+    def _thought(self, event: ev.ThinkingDone) -> None:
+        if event.parent or not self.thinking:
+            return
+        text = "(thinking is hidden)" if event.redacted and not event.text else event.text
+        self._texts.close(event.item, "thinking", text, event.status, cut=bool(event.blob))
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        later, self._later = self._later, []
+        for text in later:
+            self._line(text, "notice")
+
+    def _turn_ended(self, event: ev.TurnEnded, at_ms: int) -> None:
+        took_ms = at_ms - self._turn_since_ms if self._turn_since_ms else 0
+        self._turn_since_ms = 0
+        if event.reason == "error" and event.message != self._last_error:
+            self._line(event.message or "the turn ended with an error", "error")
+        self._last_error = ""
+        if text := turn_text(event, took_ms):
+            self._line(text, "turn")
+        self._paper.gap()
+        self._texts.clear()
+        self._calls.turn_over()
+        self._catch_up()
+
+    # ---- inputs, prompts, the session ------------------------------------------------------------
+
+    def _input(
+        self,
+        event: ev.InputAccepted
+        | ev.InputConsumed
+        | ev.InputOutcome
+        | ev.InputRefused
+        | ev.QueueChanged,
+    ) -> None:
+        match event:
+            case ev.InputAccepted(kind="message") if event.attempt == 1:
+                self._messages.add(event.key)
+                mine = event.key.rpartition(":")[2] in self._own
+                who = "" if mine else "you (other client): "
+                self._block(who + plain(event.content), "input")
+                self._paper.gap()
+            case ev.InputOutcome(key=key, outcome=outcome, reason=reason):
+                message = key in self._messages
+                self._messages.discard(key)
+                if message and outcome in UNDELIVERED:
+                    why = f" ({one_line(reason)})" if reason else ""
+                    self._line(f"your message: {UNDELIVERED[outcome]}{why}", "error")
+                elif outcome == "refused":
+                    self._line(f"refused by the agent: {reason or 'no reason given'}", "error")
+            case ev.QueueChanged(content=content):
+                self._line(f"changed: {plain(content)}", "input")
+            case _:
+                pass
+
+    def _prompt(
+        self,
+        event: ev.PermissionRequested
+        | ev.PermissionClosed
+        | ev.PermissionAuto
+        | ev.QuestionRequested
+        | ev.QuestionClosed,
+    ) -> None:
+        match event:
+            case ev.PermissionRequested(prompt=prompt, tool=tool):
+                self._asked[prompt] = one_line(tool)
+            case ev.QuestionRequested(prompt=prompt):
+                self._asked[prompt] = "a question"
+            case ev.PermissionClosed():
+                tool = self._asked.pop(event.prompt, "a tool")
+                if event.how != "allowed":
+                    self._line(f"{tool}: {closing(event)}", "notice")
+            case ev.QuestionClosed():
+                self._asked.pop(event.prompt, None)
+                self._line(f"a question: {closing(event)}", "notice")
+            case ev.PermissionAuto(tool=tool, decision=decision, rule=rule):
+                done = "allowed" if decision == "allow" else "denied"
+                self._line(f"{tool} {done} without asking{f': {rule}' if rule else ''}", "notice")
+
+    def forget(self, prompt: str) -> None:
+        """Somebody else shows how this prompt ends."""
+        self._asked.pop(prompt, None)
+
+    def _session(self, event: ev.SessionOpened | ev.SessionChanged | ev.SessionClosed) -> None:
+        match event:
+            case ev.SessionOpened():
+                self._calls.cwd = one_line(event.cwd.rstrip("/"))
+                self._line(joined([event.agent, event.cwd, event.title]), "notice")
+            case ev.SessionChanged(title=str(title)):
+                self._line(f"title: {title}", "notice")
+            case ev.SessionClosed():
+                self._line("the session was closed; it takes no more input", "notice")
+            case _:
+                pass
+
+    def _agent(self, event: ev.AgentConnected | ev.AgentExited) -> None:
+        match event:
+            case ev.AgentConnected(adopted=True):
+                self._line("another gateway took the agent over", "notice")
+            case ev.AgentExited(asked=True):
+                self._line("the agent was ended", "notice")
+            case ev.AgentExited():
+                tail = f"\n{event.stderr_tail[-MAX_NOTE:]}" if event.stderr_tail else ""
+                how = f"status {event.status}" if event.why == "exit" else event.why
+                self._line(
+                    f"the agent ended by itself ({how}); your next message starts it again{tail}",
+                    "error",
+                )
+            case _:
+                pass
+
+    def _remark(self, event: ev.Event, at_ms: int) -> None:
+        match event:
+            case ev.Notice(text=text, level=level):
+                self._line(text, "warning" if level == "warning" else "notice")
+            case ev.Error(code=code, text=text):
+                self._last_error = text
+                self._line(f"{text} ({code})", "error")
+            case ev.Gap(reason=reason):
+                self._line(f"some output of the agent is lost here: {reason}", "error")
+            case ev.Unrecognised(source=source, text=text):
+                self._line(unrecognised_text(source, text), "notice")
+            case ev.Retry():
+                self._line(retry_text(event, at_ms), "notice")
+            case ev.RateLimit():
+                if text := limit_text(event, at_ms):
+                    self._line(text, "warning")
+            case ev.ContextCompacted():
+                self._line(compacted_text(event), "notice" if event.phase == "started" else "turn")
+            case ev.ModeChanged(mode=mode):
+                self._line(f"mode: {mode}", "notice")
+            case ev.ModelChanged(model=model):
+                self._line(f"model: {model}", "notice")
+            case _:
+                pass  # agent.started, agent.ready, input.dispatched, input.written
+
+    # ---- rows ------------------------------------------------------------------------------------
+
+    def _line(self, text: str, style: str) -> None:
+        if style == "notice" and self._texts.growing:
+            self._later.append(text)
+            return
+        self._calls.interrupted()
+        self._paper.line(text if len(text) <= MAX_NOTE else text[:MAX_NOTE] + " …", style)
+
+    def _block(self, text: str, style: str) -> None:
+        self._calls.interrupted()
+        self._paper.gap()
+        self._paper.line(text, style)
+
+
+def closing(event: ev.PermissionClosed | ev.QuestionClosed) -> str:
+    """How a prompt ended, in words."""
+    said = {
+        "cancelled": "withdrawn by the agent",
+        "orphaned": "the agent is gone",
+        "expired": "too late",
+    }
+    text = said.get(event.how, event.how)
+    if isinstance(event, ev.PermissionClosed):
+        return text + (f": {one_line(event.message)}" if event.message else "")
+    answers = "; ".join(", ".join(labels) for labels in event.answers.values())
+    return text + (f": {one_line(answers)}" if answers else "")
+
+
+def plain(content: tuple[Content, ...]) -> str:
+    return "\n".join(
+        part.text if isinstance(part, Text) else f"[{part.media_type}]" for part in content
+    )

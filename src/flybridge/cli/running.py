@@ -1,0 +1,41 @@
+"""How a command ends: its exit status, and one line for whatever went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine
+from typing import Any, NoReturn, TypeVar
+
+import click
+
+from flybridge.cli.safe_text import visible
+from flybridge.errors import FlybridgeError
+
+INTERRUPTED = 130
+_T = TypeVar("_T")
+
+
+def run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a command to its end; what goes wrong is said in one line, never as a traceback."""
+    try:
+        return asyncio.run(work)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # whoever read us has enough; Python would complain once more when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except FlybridgeError as error:
+        fail(str(error), error.code)
+    except Exception as error:
+        if os.environ.get("FLYBRIDGE_LOG_LEVEL") == "debug":
+            raise
+        fail(f"{type(error).__name__}: {error}", "internal")
+
+
+def fail(text: str, code: str) -> NoReturn:
+    """Say what went wrong, and what it is called; then exit 1."""
+    click.echo(f"flybridge: {visible(text)} ({code})", err=True)
+    sys.exit(1)

@@ -1,0 +1,247 @@
+"""The real program at a real (pseudo) terminal, in a home of its own.
+
+Nothing here sleeps to be in time: everything waits for what is to be seen, with a deadline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import fcntl
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import flybridge.testing.recorder
+from flybridge.client import connect
+from tests import leftovers
+from tests.cli.screen_model import ScreenModel
+
+WAIT_S = 20.0
+FAST = "flybridge-demo-fast"  # a model of the demo agent: it does not wait between words
+STEADY = "steady"  # the demo agent at an even pace
+STEADY_MS = 4
+NO_MARK = "no run has this mark"
+
+
+class Terminal:
+    """A program that believes somebody sits before it; ``seen`` is what is on its screen."""
+
+    def __init__(
+        self, argv: Sequence[str], *, env: dict[str, str], cwd: Path, columns: int, lines: int
+    ) -> None:
+        self.model = ScreenModel(columns, lines)
+        self._main, self.side = pty.openpty()
+        size = struct.pack("HHHH", lines, columns, 0, 0)
+        fcntl.ioctl(self.side, termios.TIOCSWINSZ, size)
+        self.modes = termios.tcgetattr(self.side)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self.process = subprocess.Popen(
+            argv,
+            stdin=self.side,
+            stdout=self.side,
+            stderr=self.side,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+
+    @property
+    def seen(self) -> str:
+        self._read(0)
+        return self.model.text
+
+    def _read(self, wait_s: float) -> None:
+        while select.select([self._main], [], [], wait_s)[0]:
+            try:
+                data = os.read(self._main, 1 << 16)
+            except OSError:  # the other side is closed
+                return
+            self.model.feed(self._decoder.decode(data))
+            wait_s = 0
+
+    def type(self, text: str) -> None:
+        os.write(self._main, text.encode())
+
+    def say(self, text: str) -> None:
+        self.type(text + "\r")
+
+    def wait_for(self, *texts: str) -> str:
+        """Wait until all of these are on the screen."""
+        return self.wait_until(lambda seen: all(text in seen for text in texts), str(texts))
+
+    def wait_until(self, is_so: Callable[[str], bool], what: str) -> str:
+        deadline = time.monotonic() + WAIT_S
+        while not is_so(self.model.text):
+            assert time.monotonic() < deadline, f"never came: {what}; seen:\n{self.model.text}"
+            self._read(0.05)
+        return self.model.text
+
+    def wait_for_prompt(self) -> str:
+        """Wait until the last row is an empty line to type in, and nothing runs."""
+        return self.wait_until(
+            lambda seen: seen.endswith("\n>") and "Esc interrupts" not in seen, "an idle prompt"
+        )
+
+    def wait_end(self) -> int:
+        """Wait until the program is gone; its exit status."""
+        deadline = time.monotonic() + WAIT_S
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"still there; seen:\n{self.model.text}"
+            self._read(0.02)
+        self._read(0)
+        return self.process.returncode
+
+    def kill(self) -> None:
+        """As the machine would: without a word."""
+        self.process.kill()
+        self.process.wait()
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.kill()
+        os.close(self.side)
+        os.close(self._main)
+
+
+class Home:
+    """A state directory, a configuration and a folder to work in; and everything started there."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.state = base / "s"
+        self.work = base / "w"
+        self.record = base / "record"
+        self.work.mkdir()
+        self.env = {
+            **os.environ,
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "HOME": str(base),
+            "XDG_STATE_HOME": str(base / "state"),
+            "XDG_CONFIG_HOME": str(base / "config"),
+        }
+        self._terminals: list[Terminal] = []
+        self._configure()
+
+    def _configure(self) -> None:
+        recorder = [sys.executable, "-I", flybridge.testing.recorder.__file__]
+        program = json.dumps([*recorder, "--record", str(self.record)])
+        folder = self.base / "config" / "flybridge"
+        folder.mkdir(parents=True)
+        demo = [sys.executable, "-P", "-m", "flybridge.demo"]
+        steady = json.dumps(["env", f"FLYBRIDGE_DEMO_SPEED={STEADY_MS}", *demo])
+        (folder / "config.yaml").write_text(
+            f"agents:\n  recorder:\n    kind: claude\n    program: {program}\n"
+            f"  {STEADY}:\n    kind: demo\n    program: {steady}\n"
+        )
+        (folder / "config.yaml").chmod(0o600)
+
+    def argv(self, *args: str) -> list[str]:
+        return [sys.executable, "-m", "flybridge", *args, "--state", str(self.state)]
+
+    def run(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command without a terminal to its end."""
+        return subprocess.run(
+            self.argv(*args),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            env=self.env,
+            cwd=self.work,
+            start_new_session=True,
+            timeout=50,
+        )
+
+    def start(self, *args: str) -> subprocess.Popen[str]:
+        """Start a command without a terminal; the caller waits for its end."""
+        return subprocess.Popen(
+            self.argv(*args),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self.env,
+            cwd=self.work,
+            start_new_session=True,
+        )
+
+    def chat(
+        self, *args: str, columns: int = 100, lines: int = 40, env: dict[str, str] | None = None
+    ) -> Terminal:
+        """Start a chat at a terminal."""
+        terminal = Terminal(
+            self.argv("chat", *args),
+            env={**self.env, **(env or {})},
+            cwd=self.work,
+            columns=columns,
+            lines=lines,
+        )
+        self._terminals.append(terminal)
+        return terminal
+
+    def demo(self, *args: str, agent: str = "demo", **more: Any) -> Terminal:
+        """A new chat with the demo agent, ready to be typed into."""
+        model = ["--model", FAST] if agent == "demo" else []
+        terminal = self.chat("--agent", agent, *model, *args, **more)
+        terminal.wait_for_prompt()
+        return terminal
+
+    def sessions(self) -> list[dict[str, Any]]:
+        done = self.run("sessions", "list", "--all", "--json")
+        assert done.returncode == 0, done.stderr
+        rows: list[dict[str, Any]] = json.loads(done.stdout)
+        return rows
+
+    def session(self) -> str:
+        (row,) = self.sessions()
+        return str(row["session"])
+
+    def events(self, session: str) -> list[dict[str, Any]]:
+        done = self.run("sessions", "show", session, "--json")
+        assert done.returncode == 0, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def gateway_pid(self) -> int:
+        done = self.run("gateway", "status", "--json")
+        assert done.returncode == 0, done.stderr
+        return int(json.loads(done.stdout)["pid"])
+
+    def close(self) -> None:
+        """End everything, and see that it ended."""
+        for terminal in self._terminals:
+            terminal.close()
+        if self.state.exists():
+            asyncio.run(self._end_all())
+        left = leftovers.wait_until_gone(NO_MARK, self.base, 5.0)
+        for one in left:
+            leftovers.kill(one.pid)
+        assert left == []
+
+    async def _end_all(self) -> None:
+        """What ``sessions kill`` and ``gateway stop`` do, without starting Python anew."""
+        argv = [*self.argv("gateway", "run"), "--auto"]
+        async with await connect(self.state, argv=argv) as client:
+            for row in await client.list():
+                await client.ask("stop_agent", {"session": row["session"]})
+            await client.stop_gateway()
+
+
+@contextmanager
+def home_in(base: Path) -> Iterator[Home]:
+    home = Home(base)
+    try:
+        yield home
+    finally:
+        home.close()
