@@ -1,0 +1,1 @@
+"""Measurements. Every figure stands beside an anchor taken in the same run."""

