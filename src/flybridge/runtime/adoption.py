@@ -12,7 +12,6 @@ from flybridge.model.ids import InputKey
 from flybridge.runtime.keeper import Welcome
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.memory import Step
-from flybridge.session.decide import start_spec
 from flybridge.session.ports import OutLine
 
 
@@ -30,10 +29,7 @@ def settle(
     memory = session.memory
     row = memory.incarnation
     assert row is not None
-    assert session.installed is not None
-    driver = session.installed.agent.driver(session.installed.capabilities)
-    driver.attach(session.session, row.incarnation, start_spec(memory.state), memory.memo)
-    memory.driver = driver
+    driver = memory.driver = session.new_driver()
     session.up()
     adopted = row.state == "live"
     step = session.step()

@@ -173,7 +173,7 @@ class Desk:
     async def _reply(self, live: LiveSession, request: Submit, done: Submitted) -> Reply:
         stage = done.stage
         if not is_reached(stage, request.until):
-            waiting = live.wait(done.key, request.until)
+            waiting = live.waiters.wait(done.key, request.until)
             wait_s = min(max(request.wait_ms, 0), MAX_WAIT_MS) / 1000
             await asyncio.wait({waiting}, timeout=wait_s)
             if waiting.done():

@@ -15,14 +15,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from flybridge.errors import (
-    FlybridgeError,
-    LocalProtocolError,
-    StorageError,
-)
+from flybridge.errors import FlybridgeError, LocalProtocolError, StorageError
 from flybridge.model import commands as c
 from flybridge.model import events as e
-from flybridge.model.deliveries import Stage
 from flybridge.model.facts import Wrote
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.runtime.link import AgentLink
@@ -31,15 +26,8 @@ from flybridge.runtime.services import Installed, Services
 from flybridge.runtime.showing import Showing
 from flybridge.runtime.waiters import Waiters
 from flybridge.session import ledger
-from flybridge.session.decide import (
-    Context,
-    Effect,
-    Kill,
-    deadline_ms,
-    decide,
-    expire,
-)
-from flybridge.session.ports import IncarnationRow, OutLine
+from flybridge.session.decide import Context, Effect, Kill, deadline_ms, decide, expire, start_spec
+from flybridge.session.ports import Driver, IncarnationRow, InputRow, OutLine
 from flybridge.wire.lines import CutLine
 
 BIG_LINE = 1 << 20
@@ -95,7 +83,7 @@ class LiveSession:
         print_ = ledger.fingerprint(command, principal, request)
         if self.down is not None:
             raise self.down
-        row = self.memory.rows.get(key) or self.services.journal.find(self.session, key)
+        row = self._row(key)
         if row is not None and ledger.is_repeat(row, print_):
             return Submitted(key, row.stage, duplicate=True)
         context = Context(
@@ -116,8 +104,21 @@ class LiveSession:
 
     def stage(self, key: InputKey) -> str:
         """How far an input is, in the ledger's words."""
-        row = self.memory.rows.get(key) or self.services.journal.find(self.session, key)
+        row = self._row(key)
         return row.stage if row else ""
+
+    def _row(self, key: InputKey) -> InputRow | None:
+        return self.memory.rows.get(key) or self.services.journal.find(self.session, key)
+
+    def new_driver(self) -> Driver:
+        """A driver for the present incarnation that goes on from its last committed memo."""
+        memory = self.memory
+        assert self.installed is not None
+        assert memory.incarnation is not None
+        driver = self.installed.agent.driver(self.installed.capabilities)
+        incarnation = memory.incarnation.incarnation
+        driver.attach(self.session, incarnation, start_spec(memory.state), memory.memo)
+        return driver
 
     async def settled(self) -> None:
         """Wait until no worker has the driver in hand."""
@@ -207,7 +208,7 @@ class LiveSession:
             case e.InputConsumed(key=key):
                 self.waiters.moved(key, "observed")
             case e.InputOutcome(key=key, outcome=outcome):
-                self.waiters.moved(key, "ended" if outcome == "observed" else outcome)
+                self.waiters.moved(key, ledger.stage_after(outcome))
             case _:
                 pass
 
@@ -225,17 +226,14 @@ class LiveSession:
         if self.down is None:
             step = self.step()
             step.decided(expire(self.memory.state, step.now_ms))
-            self._commit_or_down(step)
+            self._save_if_durable(step)
 
-    def _commit_or_down(self, step: Step) -> None:
-        """Commit where there is nobody to tell: going down says it all."""
-        if not step.durable:
+    def _save_if_durable(self, step: Step) -> None:
+        """Save a step, if there is anything in it that a restart must not forget."""
+        if step.durable:
+            self._save(step)
+        else:
             self._watch_clock()
-            return
-        try:
-            self.commit(step)
-        except FlybridgeError:
-            pass
 
     # ---- what the agent says -----------------------------------------------------------------
 
@@ -284,6 +282,7 @@ class LiveSession:
         return max(self.services.timing.draft_bytes, min(8 * self.memory.drafts.size, UNSAVED))
 
     def _save(self, step: Step) -> None:
+        """Commit where there is nobody to tell: going down says it all."""
         try:
             self.commit(step)
         except FlybridgeError:
@@ -328,7 +327,7 @@ class LiveSession:
             return
         step = self.step()
         self.note_written(step, upto)
-        self._commit_or_down(step)
+        self._save_if_durable(step)
 
     def note_written(self, step: Step, upto: int) -> None:
         """The keeper has written every line up to here."""
@@ -378,9 +377,6 @@ class LiveSession:
     def up(self) -> None:
         """The memory is good again, and its agent is at hand or known to be gone."""
         self.down = None
-
-    def wait(self, key: InputKey, until: Stage) -> asyncio.Future[str]:
-        return self.waiters.wait(key, until)
 
     def quiet(self) -> AgentLink | None:
         """Stop every timer and hang up; the session is being put away."""

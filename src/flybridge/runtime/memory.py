@@ -261,7 +261,12 @@ class Step:
             return
         if claim:
             self._claims.append(row)
-        elif not any(one is row for one in self._claims):
+        else:
+            self._changed(row)
+
+    def _changed(self, row: InputRow) -> None:
+        """A row the journal must update; one that this very step claims is written whole."""
+        if not any(one is row for one in self._claims):
             self._inputs[row.key] = row
 
     def _new_life(self, incarnation: IncarnationId) -> None:
@@ -277,8 +282,7 @@ class Step:
         self.lines.append(OutLine(number, line))
         if line.key is not None and (row := memory.rows.get(line.key)):
             row.number = number
-            if not any(one is row for one in self._claims):
-                self._inputs[row.key] = row
+            self._changed(row)
 
     def _place(self) -> Place | None:
         memory = self.memory

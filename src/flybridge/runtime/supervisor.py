@@ -27,7 +27,7 @@ from flybridge.runtime.memory import Step
 from flybridge.runtime.process import alive, fence
 from flybridge.runtime.redact import redact
 from flybridge.session import ledger
-from flybridge.session.decide import Effect, Forget, Kill, Start, Stop, start_spec
+from flybridge.session.decide import Effect, Forget, Kill, Start, Stop
 from flybridge.session.ports import IncarnationRow, OutLine
 
 SESSION_ENV = "FLYBRIDGE_SESSION"
@@ -288,10 +288,7 @@ class Supervisor:
         row = memory.incarnation
         assert row is not None
         if memory.driver is None and session.installed is not None:
-            memory.driver = session.installed.agent.driver(session.installed.capabilities)
-            memory.driver.attach(
-                session.session, row.incarnation, start_spec(memory.state), memory.memo
-            )
+            memory.driver = session.new_driver()
         environment = session.installed.environment if session.installed else {}
         step.fact(
             LinkEnded(

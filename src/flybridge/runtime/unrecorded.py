@@ -11,7 +11,6 @@ from flybridge.errors import NotSupportedError
 from flybridge.model import commands as c
 from flybridge.runtime.live import LiveSession
 from flybridge.session import ledger
-from flybridge.session.decide import start_spec
 
 
 def pass_on(session: LiveSession, command: c.Command, *, principal: str, request: str) -> None:
@@ -20,15 +19,12 @@ def pass_on(session: LiveSession, command: c.Command, *, principal: str, request
     Raises:
         NotSupportedError: there is nobody to say it to, or the turn it means is over.
     """
-    memory, installed = session.memory, session.installed
-    if session.link is None or installed is None or memory.incarnation is None:
+    if session.link is None or session.installed is None or session.memory.incarnation is None:
         raise NotSupportedError("there is no agent to tell")
     turn = session.showing.last.turn
     if isinstance(command, c.Interrupt) and command.turn not in ("", turn):
         raise NotSupportedError("that turn is over")
-    driver = installed.agent.driver(installed.capabilities)
-    incarnation = memory.incarnation.incarnation
-    driver.attach(session.session, incarnation, start_spec(memory.state), memory.memo)
+    driver = session.new_driver()
     key = ledger.key_of(command, principal, request)
     driver.send(session.session, command, key, session.services.now_ms())
     for line in driver.take().lines:

@@ -111,6 +111,11 @@ def stage_of(stage: str) -> Stage | None:
     return _STAGES.get(stage)
 
 
+def stage_after(outcome: e.Outcome) -> str:
+    """The ledger's word for an outcome: "observed" alone is a stage on the way, too."""
+    return "ended" if outcome == "observed" else outcome
+
+
 def error_of(stage: str) -> str:
     """The stable code of an outcome that is not a success, or the empty string."""
     return _ERRORS.get(stage, "")
@@ -183,7 +188,7 @@ def rows_of(
             return _moved(known[key], "observed", state), False
         case e.InputOutcome(key=key, outcome=outcome):
             row = known.pop(key)
-            return _moved(row, "ended" if outcome == "observed" else outcome, state), False
+            return _moved(row, stage_after(outcome), state), False
         case _:
             return None, False
 
