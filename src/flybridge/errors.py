@@ -79,6 +79,34 @@ class NotAllowedError(RefusedError):
         self.why = why
 
 
+class NotAuthenticatedError(RefusedError):
+    """No credential, or none that is good. Always the same words, whatever was wrong with it."""
+
+    code = "not_authenticated"
+
+    def __init__(self) -> None:
+        super().__init__("log in first")
+
+
+class TooManyTriesError(RefusedError):
+    code = "too_many_tries"
+
+    def __init__(self, wait_s: int) -> None:
+        super().__init__(f"too many wrong tries; wait {wait_s} s")
+        self.wait_s = wait_s
+
+
+class FolderNotTrustedError(RefusedError):
+    """The folder brings files that an agent would obey, and nobody agreed to them."""
+
+    code = "folder_not_trusted"
+
+    def __init__(self, folder: str, *, files: list[str]) -> None:
+        super().__init__(f"{folder} brings its own settings: {', '.join(files[:5])}")
+        self.folder = folder
+        self.files = "\n".join(files)
+
+
 class SessionNotFoundError(RefusedError):
     code = "session_not_found"
 
@@ -181,6 +209,12 @@ class AgentExitedError(AgentError):
         self.agent = agent
         self.status = status
         self.stderr_tail = stderr_tail
+
+
+class QueryFailedError(AgentError):
+    """The agent was asked something beside the conversation, and said no or nothing."""
+
+    code = "query_failed"
 
 
 class KeeperError(FlybridgeError):

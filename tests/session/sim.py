@@ -5,21 +5,31 @@ from __future__ import annotations
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import OpenSpec
+from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Preview
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId
 from flybridge.session.absorb import absorb
-from flybridge.session.decide import Context, Decision, Effect, decide, expire, open_session
+from flybridge.session.decide import Context, decide, open_session
 from flybridge.session.drafts import Drafts
+from flybridge.session.effects import Decision, Effect
 from flybridge.session.evolve import evolve
 from flybridge.session.state import State, encode_state
+from flybridge.session.waiting import expire
 
 SES = SessionId("ses_1")
 
 
 def say(text: str = "hi", **more: object) -> c.SendInput:
     return c.SendInput(content=(Text(text),), **more)  # type: ignore[arg-type]
+
+
+CAPABILITIES = Capabilities(
+    agent="demo",
+    commands=frozenset({"set_model", "set_mode", "set_effort", "set_fast"}),
+    at_start=frozenset({"set_effort", "set_fast"}),
+    efforts=frozenset({"low", "high"}),
+)
 
 
 class Sim:
@@ -33,13 +43,13 @@ class Sim:
         self.now = 1000
         self._requests = 0
 
-    def opened(self) -> Sim:
-        spec = OpenSpec(agent="demo", cwd="/tmp", title="t", labels={"a": "b"})
-        self._take(open_session(spec, self.context("r0")))
+    def opened(self, spec: OpenSpec | None = None) -> Sim:
+        usual = OpenSpec(agent="demo", cwd="/tmp", title="t", labels={"a": "b"})
+        self._take(open_session(spec or usual, self.context("r0")))
         return self
 
-    def up(self) -> Sim:
-        self.opened()
+    def up(self, spec: OpenSpec | None = None) -> Sim:
+        self.opened(spec)
         self.fact(f.LinkUp(incarnation=self.state.incarnation))
         self.effects.clear()
         return self
@@ -51,7 +61,7 @@ class Sim:
             request=request,
             attempt=attempt,
             incarnation=IncarnationId(f"inc_{self.state.lives + 1}"),
-            can=frozenset({"set_model", "set_mode"}),
+            capabilities=CAPABILITIES,
         )
 
     def do(self, command: c.Command, *, by: str = "me", request: str = "", **more: int) -> InputKey:

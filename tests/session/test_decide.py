@@ -19,20 +19,9 @@ from flybridge.model import facts as f
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.ids import InputKey, PromptId, TurnId
-from flybridge.session.decide import (
-    MAX_HELD,
-    Forget,
-    Kill,
-    Send,
-    Start,
-    Stop,
-    deadline_ms,
-    decide,
-    open_session,
-    start_spec,
-)
-from flybridge.session.evolve import evolve
-from tests.session.sim import Sim, ask, say
+from flybridge.session.decide import MAX_HELD, decide, import_session
+from flybridge.session.effects import Forget, Kill, Send, Start, Stop
+from tests.session.sim import CAPABILITIES, Sim, ask, say
 
 
 def sent(sim: Sim) -> list[InputKey]:
@@ -44,6 +33,18 @@ def test_a_new_session_starts_its_agent() -> None:
     assert sim.tags() == ["session.opened", "agent.started"]
     assert isinstance(sim.effects[0], Start)
     assert sim.state.phase == "starting"
+
+
+def test_an_imported_session_starts_nobody_until_something_is_said() -> None:
+    spec = OpenSpec(agent="demo", cwd="/tmp", agent_session="c1", resume=True)
+    for archived in (False, True):
+        sim = Sim()
+        sim._take(import_session(spec, sim.context("r0"), archived=archived))
+        assert (sim.effects, sim.state.phase, sim.state.archived) == ([], "none", archived)
+        sim.do(say())
+        (start,) = sim.effects
+        assert isinstance(start, Start)
+        assert (start.spec.resume, start.spec.agent_session) == (True, "c1")
 
 
 def test_an_input_to_a_live_agent_leaves_at_once() -> None:
@@ -113,7 +114,7 @@ def test_steering_needs_a_turn() -> None:
         (c.CancelQueued(key="nope"), InvalidRequestError),
         (c.Interrupt(), StaleTurnError),
         (c.Interrupt(turn=TurnId("trn_9")), StaleTurnError),
-        (c.SetEffort(effort="high"), NotSupportedError),
+        (c.SetThinking(tokens=1), NotSupportedError),
         (
             c.AnswerPermission(prompt=PromptId("x"), digest="", decision="allow"),
             PromptClosedError,
@@ -300,43 +301,11 @@ def test_held_inputs_can_be_edited_and_withdrawn() -> None:
     assert not sent(sim)
 
 
-def test_a_held_input_expires_at_its_deadline() -> None:
-    sim = Sim().opened()
-    sim.do(say(deadline_ms=5000))
-    sim.do(say())
-    assert deadline_ms(sim.state) == 5000
-    sim.expire(4999)
-    assert len(sim.state.held()) == 2
-    sim.expire(5000)
-    assert len(sim.state.held()) == 1
-    assert deadline_ms(sim.state) is None
-
-
-def test_what_leaves_together_keeps_its_order_and_queued_ones_stay_behind() -> None:
-    sim = Sim().opened()
-    first, queued, last = sim.do(say("1")), sim.do(say("2", mode="queue")), sim.do(say("3"))
-    sim.fact(f.LinkUp(incarnation=sim.state.incarnation))
-    assert sent(sim) == [first]
-    assert sim.state.held() == [queued, last]
-
-
-def test_a_queued_one_alone_leaves_when_the_agent_is_up() -> None:
-    sim = Sim().opened()
-    key, _ = sim.do(say("1", mode="queue")), sim.do(say("2", mode="queue"))
-    sim.fact(f.LinkUp(incarnation=sim.state.incarnation))
-    assert sent(sim) == [key]
-
-
 def test_deciding_changes_nothing_by_itself() -> None:
     sim = Sim().up()
     before = msgspec.json.encode(sim.state)
     decide(sim.state, say(), sim.context("x"))
     assert msgspec.json.encode(sim.state) == before
-
-
-def test_the_start_of_an_agent_says_what_the_session_is() -> None:
-    spec = start_spec(Sim().up().state)
-    assert (spec.agent, spec.cwd, spec.labels, spec.resume) == ("demo", "/tmp", {"a": "b"}, False)
 
 
 def test_no_agent_is_started_beyond_the_limit() -> None:
@@ -358,29 +327,15 @@ def test_a_conversation_the_agent_has_lost_is_not_resumed() -> None:
     assert (start.spec.resume, start.spec.agent_session) == (False, "")
 
 
-def resumed(*, fork: bool) -> Sim:
-    sim = Sim()
-    spec = OpenSpec(agent="demo", cwd="/tmp", agent_session="old", resume=True, fork=fork)
-    for seq, event in enumerate(open_session(spec, sim.context("r0")).events, 1):
-        sim.log.append(event)
-        evolve(sim.state, event, seq, sim.now)
-    sim.fact(f.LinkUp(incarnation=sim.state.incarnation))
-    return sim
-
-
-def test_a_session_that_goes_on_with_a_conversation_resumes_it_in_every_life() -> None:
-    sim = resumed(fork=False)
-    spec = start_spec(sim.state)
-    assert (spec.agent_session, spec.resume, spec.fork) == ("old", True, False)
-
-
-def test_a_copy_is_made_once_something_was_said_in_it() -> None:
-    sim = resumed(fork=True)
-    spec = start_spec(sim.state)
-    assert (spec.agent_session, spec.resume, spec.fork) == ("old", True, True)
-    sim.fact(e.AgentReady(agent_session="new"), f.TurnBegan(), f.TurnOver())
-    spec = start_spec(sim.state)
-    assert (spec.agent_session, spec.resume, spec.fork) == ("new", True, False)
-    sim.fact(e.ConversationLost())
-    spec = start_spec(sim.state)
-    assert (spec.agent_session, spec.resume, spec.fork) == ("", False, False)
+def test_a_message_that_left_is_taken_back_only_from_an_agent_that_gives_it_back() -> None:
+    sim = Sim().up()
+    key = sim.do(say())
+    with pytest.raises(NotSupportedError):
+        sim.do(c.CancelQueued(key=key))
+    able = msgspec.structs.replace(CAPABILITIES, commands=frozenset({"cancel_queued"}))
+    context = msgspec.structs.replace(sim.context("x"), capabilities=able)
+    decision = decide(sim.state, c.CancelQueued(key=key), context)
+    assert [type(one) for one in decision.events] == [e.InputAccepted, e.InputDispatched]
+    (effect,) = decision.effects
+    assert isinstance(effect, Send)
+    assert effect.command == c.CancelQueued(key=key)

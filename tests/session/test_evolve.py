@@ -10,7 +10,7 @@ from flybridge.errors import RefusedError
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
 from flybridge.session.evolve import _CHANGES, _NOTHING, evolve
 from flybridge.session.state import decode_state, encode_state
 from tests.session.sim import Sim, ask, encoded, say
@@ -144,3 +144,32 @@ def test_every_change_has_a_tag_that_is_stable_in_form() -> None:
     for kind in typing.get_args(e.Event):
         tag = str(kind.__struct_config__.tag)
         assert tag == tag.lower()
+
+
+PAST: list[e.Event] = [
+    e.History(phase="started", conversation="c", turns=1),
+    e.InputAccepted(key=InputKey("past:1"), kind="message", by="past", fingerprint=""),
+    e.TurnStarted(turn=TurnId("past_1")),
+    e.InputConsumed(key=InputKey("past:1"), turn=TurnId("past_1")),
+    e.ItemStarted(item=ItemId("t"), kind="tool"),
+    e.ToolStarted(item=ItemId("t"), name="Bash"),
+    e.Retry(attempt=1, at_ms=9000),
+    e.TurnEnded(turn=TurnId("past_1"), cost_usd=3.0),
+    e.History(phase="done", conversation="c"),
+]
+
+
+def test_what_was_before_opens_nothing_and_counts_for_nothing() -> None:
+    sim = Sim().up()
+    before = encoded(sim.state)
+    state = sim.state
+    for n in range(len(PAST)):
+        state = decode_state(before)
+        for seq, event in enumerate(PAST[: n + 1], sim.state.seq + 1):
+            evolve(state, event, seq, 5)
+        assert (state.turn, state.turns, state.cost_usd, state.spoke) == ("", 0, 0.0, False)
+        assert (state.items, state.inputs, state.prompts, state.waiting_for) == ({}, {}, {}, "")
+        assert state.past == (n + 1 < len(PAST))
+    assert (state.seq, state.at_ms) == (sim.state.seq + len(PAST), 5)
+    evolve(state, e.TurnStarted(turn=TurnId("t1")), state.seq + 1, 6)
+    assert (state.turn, state.turns, state.spoke) == ("t1", 1, True)

@@ -10,6 +10,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import InputKey, PromptId
+from flybridge.model.kinds import Outcome
 from flybridge.session import ledger
 from flybridge.session.ports import InputRow
 from tests.session.sim import SES, Sim, say
@@ -40,7 +41,15 @@ def test_every_command_has_a_kind() -> None:
         "answer": {c.AnswerPermission, c.AnswerQuestion},
         "interrupt": {c.Interrupt},
         "session": {c.Rename, c.Archive, c.Close, c.Delete, c.EditQueued, c.CancelQueued},
-        "setting": {c.SetModel, c.SetMode, c.SetEffort, c.SetThinking, c.StopTask, c.Mcp},
+        "setting": {
+            c.SetModel,
+            c.SetMode,
+            c.SetEffort,
+            c.SetFast,
+            c.SetThinking,
+            c.StopTask,
+            c.Mcp,
+        },
     }
     assert {one for group in kinds.values() for one in group} == set(typing.get_args(c.Command))
     examples: list[c.Command] = [say(), ALLOW, c.Interrupt(), c.Close(), c.SetModel(model="m")]
@@ -80,7 +89,7 @@ def test_choices_have_names() -> None:
 
 
 def test_stages_and_errors_cover_every_outcome() -> None:
-    for outcome in typing.get_args(e.Outcome):
+    for outcome in typing.get_args(Outcome):
         stage = "ended" if outcome == "observed" else outcome
         assert (ledger.stage_of(stage) is None) == bool(ledger.error_of(stage))
         assert stage in ledger.TERMINAL
@@ -113,6 +122,15 @@ def test_rows_follow_the_events() -> None:
         ("done", False),
     ]
     assert known == {}
+
+
+def test_inputs_of_the_past_have_no_rows() -> None:
+    sim = Sim().up()
+    sim.state.past = True
+    key = InputKey("past:1")
+    accepted = e.InputAccepted(key=key, kind="message", by="past", fingerprint="")
+    for event in (accepted, e.InputOutcome(key=key, outcome="done")):
+        assert ledger.rows_of(sim.state, event, {}) == (None, False)
 
 
 def test_a_second_attempt_claims_nothing_and_a_cut_turn_ends_it() -> None:

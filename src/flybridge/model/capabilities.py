@@ -14,6 +14,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     effort: str = ""
+    fast: bool = False  # quicker answers for more money
     fallback_model: str = ""
     max_turns: int = 0  # 0: no limit, here and below
     max_budget_usd: float = 0.0
@@ -66,6 +67,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     echoes_input: bool = False  # proves that it read a message
     resumes: bool = False
     commands: frozenset[str] = frozenset()  # tags of commands it takes beyond send_input
+    at_start: frozenset[str] = frozenset()  # of those, the ones it takes only when it starts
     queries: frozenset[str] = frozenset()
     modes: frozenset[str] = frozenset()
     efforts: frozenset[str] = frozenset()

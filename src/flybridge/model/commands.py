@@ -10,6 +10,8 @@ from msgspec import UNSET, Raw, UnsetType
 from flybridge.model.content import Content
 from flybridge.model.ids import PromptId, TurnId
 
+Place: TypeAlias = Literal["session", "local", "project", "user"]
+
 
 class SendInput(msgspec.Struct, frozen=True, kw_only=True, tag="send_input"):
     """Say something to the agent.
@@ -36,7 +38,8 @@ class AnswerPermission(msgspec.Struct, frozen=True, kw_only=True, tag="answer_pe
     """Decide an open permission prompt.
 
     ``digest`` is the prompt's own, as it was shown: an answer cannot land on another input.
-    ``updated_input`` changes what the tool gets; ``remember`` names suggestions by index.
+    ``updated_input`` changes what the tool gets; ``remember`` names suggestions by index, and
+    ``place`` where they are to hold: beyond this session they need the right to administer.
     """
 
     prompt: PromptId
@@ -46,6 +49,7 @@ class AnswerPermission(msgspec.Struct, frozen=True, kw_only=True, tag="answer_pe
     stop: bool = False  # deny and end the turn
     updated_input: Raw | UnsetType = UNSET
     remember: tuple[int, ...] = ()
+    place: Place = "session"
 
 
 class AnswerQuestion(msgspec.Struct, frozen=True, kw_only=True, tag="answer_question"):
@@ -72,6 +76,12 @@ class SetMode(msgspec.Struct, frozen=True, kw_only=True, tag="set_mode"):
 
 class SetEffort(msgspec.Struct, frozen=True, kw_only=True, tag="set_effort"):
     effort: str
+
+
+class SetFast(msgspec.Struct, frozen=True, kw_only=True, tag="set_fast"):
+    """Quicker answers for more money, where the agent has that."""
+
+    on: bool
 
 
 class SetThinking(msgspec.Struct, frozen=True, kw_only=True, tag="set_thinking"):
@@ -113,6 +123,7 @@ Command: TypeAlias = (
     | SetModel
     | SetMode
     | SetEffort
+    | SetFast
     | SetThinking
     | StopTask
     | Mcp

@@ -15,22 +15,10 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from flybridge.model.capabilities import Options
 from flybridge.model.content import Content
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
-
-ItemKind: TypeAlias = Literal["text", "thinking", "tool"]
-ItemStatus: TypeAlias = Literal["complete", "partial", "discarded"]
-InputKind: TypeAlias = Literal["message", "answer", "interrupt", "setting", "session"]
-Outcome: TypeAlias = Literal[
-    "done",  # the turn that took it is over, or the setting was confirmed
-    "observed",  # the agent had it; the turn was cut short
-    "refused",  # the agent said no
-    "cancelled",  # withdrawn before it left
-    "expired",  # its deadline passed before it left
-    "not_delivered",  # proven: it never reached the agent; the same request id may try again
-    "lost",  # written, and proven unread when the agent died
-    "unknown",  # no evidence either way
-]
+from flybridge.model.kinds import InputKind, ItemKind, ItemStatus, Outcome
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -50,11 +38,15 @@ class SessionOpened(_Event, frozen=True, kw_only=True, tag="session.opened"):
     opener: str = ""  # the principal
     resumed: str = ""  # the agent's own id of a conversation gone on with here
     forked: bool = False  # in a copy of it
+    continued: bool = False  # gone on with whatever was last talked about in cwd
+    from_pr: str = ""  # gone on with the conversation of a pull request
+    options: Options = Options()
 
 
 class SessionChanged(_Event, frozen=True, kw_only=True, tag="session.changed"):
     title: str | None = None
     archived: bool | None = None
+    options: Options | None = None  # from the next life of the agent on
 
 
 class SessionClosed(_Event, frozen=True, kw_only=True, tag="session.closed"):
@@ -84,6 +76,7 @@ class AgentReady(_Event, frozen=True, kw_only=True, tag="agent.ready"):
     model: str = ""
     mode: str = ""
     version: str = ""
+    commands: dict[str, str] = {}  # what may follow a slash → local, prompt or ui
     detail: Raw | UnsetType = UNSET
 
 
@@ -93,6 +86,16 @@ class AgentExited(_Event, frozen=True, kw_only=True, tag="agent.exited"):
     status: int = 0
     stderr_tail: str = ""
     asked: bool = False  # we told it to end
+
+
+class History(_Event, frozen=True, kw_only=True, tag="history"):
+    """What stands between two of these was said before the session, and does not count in it."""
+
+    phase: Literal["started", "done"]
+    conversation: str = ""  # the agent's own id
+    source: str = ""  # the file it was read from
+    turns: int = 0  # told here
+    left_out: int = 0  # older turns that are not
 
 
 class ConversationLost(_Event, frozen=True, kw_only=True, tag="conversation.lost"):
@@ -221,11 +224,13 @@ class Diff(_Event, frozen=True, kw_only=True, tag="diff"):
     item: ItemId
     path: str
     patch: Raw
+    blob: str = ""  # all of the patch, when it is too long for a row
 
 
 class Plan(_Event, frozen=True, kw_only=True, tag="plan"):
     text: str
     parent: ItemId = ItemId("")
+    blob: str = ""  # the whole plan, when it is too long for a row
 
 
 class Tasks(_Event, frozen=True, kw_only=True, tag="tasks"):
@@ -245,6 +250,7 @@ class PermissionRequested(_Event, frozen=True, kw_only=True, tag="permission.req
     reason: str = ""
     suggestions: tuple[Raw, ...] = ()
     can_edit: bool = True
+    agent: str = ""  # the kind of sub-agent that asks; "": the main agent
     detail: Raw | UnsetType = UNSET
 
 
@@ -254,6 +260,8 @@ class PermissionClosed(_Event, frozen=True, kw_only=True, tag="permission.closed
     by: str = ""
     message: str = ""
     edited: bool = False
+    rules: tuple[Raw, ...] = ()  # suggestions that hold from here on
+    place: str = ""  # and where
 
 
 class PermissionAuto(_Event, frozen=True, kw_only=True, tag="permission.auto"):
@@ -271,6 +279,7 @@ class QuestionRequested(_Event, frozen=True, kw_only=True, tag="question.request
     digest: str
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
+    agent: str = ""  # the kind of sub-agent that asks; "": the main agent
 
 
 class QuestionClosed(_Event, frozen=True, kw_only=True, tag="question.closed"):
@@ -286,6 +295,12 @@ class QuestionClosed(_Event, frozen=True, kw_only=True, tag="question.closed"):
 class ContextCompacted(_Event, frozen=True, kw_only=True, tag="context.compacted"):
     phase: Literal["started", "done", "failed"] = "done"
     detail: Raw | UnsetType = UNSET
+
+
+class BackgroundChanged(_Event, frozen=True, kw_only=True, tag="background.changed"):
+    """What runs beside the conversation, and would end with the agent: all of it, each time."""
+
+    tasks: tuple[Raw, ...] = ()
 
 
 class ModeChanged(_Event, frozen=True, kw_only=True, tag="mode.changed"):
@@ -341,6 +356,7 @@ Event: TypeAlias = (
     | AgentConnected
     | AgentReady
     | AgentExited
+    | History
     | ConversationLost
     | InputAccepted
     | InputDispatched
@@ -365,6 +381,7 @@ Event: TypeAlias = (
     | QuestionRequested
     | QuestionClosed
     | ContextCompacted
+    | BackgroundChanged
     | ModeChanged
     | ModelChanged
     | Retry

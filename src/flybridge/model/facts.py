@@ -13,13 +13,12 @@ from msgspec import UNSET, Raw, UnsetType
 
 from flybridge.model.events import (
     AgentReady,
+    BackgroundChanged,
     ContextCompacted,
     ConversationLost,
     Diff,
     Error,
     Gap,
-    ItemKind,
-    ItemStatus,
     ModeChanged,
     ModelChanged,
     Notice,
@@ -31,6 +30,7 @@ from flybridge.model.events import (
     Unrecognised,
 )
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
+from flybridge.model.kinds import ItemKind, ItemStatus
 
 Fate: TypeAlias = Literal["not_taken", "unread", "read", "unknown"]
 
@@ -129,6 +129,7 @@ class PermissionAsked(_Fact, frozen=True, kw_only=True):
     reason: str = ""
     suggestions: tuple[Raw, ...] = ()
     can_edit: bool = True
+    agent: str = ""
     detail: Raw | UnsetType = UNSET
 
 
@@ -137,6 +138,7 @@ class QuestionAsked(_Fact, frozen=True, kw_only=True):
     questions: Raw
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
+    agent: str = ""
 
 
 class PromptWithdrawn(_Fact, frozen=True, kw_only=True):
@@ -162,6 +164,13 @@ class InputRejected(_Fact, frozen=True, kw_only=True):
     reason: str = ""
 
 
+class InputUnanswered(_Fact, frozen=True, kw_only=True):
+    """The agent was asked, and never said whether it did it."""
+
+    key: InputKey
+    reason: str = ""
+
+
 Fact: TypeAlias = (
     LinkUp
     | Wrote
@@ -179,9 +188,11 @@ Fact: TypeAlias = (
     | InputEchoed
     | InputConfirmed
     | InputRejected
+    | InputUnanswered
     | AgentReady
     | ConversationLost
     | PermissionAuto
+    | BackgroundChanged
     | ContextCompacted
     | Diff
     | Plan

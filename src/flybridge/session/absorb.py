@@ -13,9 +13,11 @@ from typing import TypeAlias, assert_never
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import InputKey, ItemId, PromptId, TurnId
-from flybridge.session.decide import Decision, release
+from flybridge.session.effects import Decision
 from flybridge.session.ledger import outcome_after_death
+from flybridge.session.lives import options_with
 from flybridge.session.state import State
+from flybridge.session.waiting import release
 
 Streamed: TypeAlias = Callable[[ItemId], str]  # the text so far of an open item
 
@@ -34,6 +36,8 @@ def absorb(state: State, fact: f.Fact, streamed: Streamed) -> Decision:
             return _link_ended(state, fact, streamed)
         case f.TurnOver():
             return _turn_over(state, fact)
+        case f.InputRejected():
+            return _rejected(state, fact)
         case _:
             return Decision(_events(state, fact, streamed), [])
 
@@ -53,10 +57,11 @@ def _events(  # noqa: C901 (one line per kind of fact)
         | f.PromptWithdrawn
         | f.InputEchoed
         | f.InputConfirmed
-        | f.InputRejected
+        | f.InputUnanswered
         | e.AgentReady
         | e.ConversationLost
         | e.PermissionAuto
+        | e.BackgroundChanged
         | e.ContextCompacted
         | e.Diff
         | e.Plan
@@ -101,12 +106,13 @@ def _events(  # noqa: C901 (one line per kind of fact)
             return _echoed(state, key)
         case f.InputConfirmed(key=key):
             return _confirmed(state, key)
-        case f.InputRejected():
-            return _rejected(state, fact)
+        case f.InputUnanswered():
+            return _unanswered(state, fact)
         case (
             e.AgentReady()
             | e.ConversationLost()
             | e.PermissionAuto()
+            | e.BackgroundChanged()
             | e.ContextCompacted()
             | e.Diff()
             | e.Plan()
@@ -296,6 +302,7 @@ def _permission_asked(state: State, fact: f.PermissionAsked) -> list[e.Event]:
             reason=fact.reason,
             suggestions=fact.suggestions,
             can_edit=fact.can_edit,
+            agent=fact.agent,
             detail=fact.detail,
         )
     ]
@@ -311,6 +318,7 @@ def _question_asked(state: State, fact: f.QuestionAsked) -> list[e.Event]:
             digest=digest_of("", bytes(fact.questions)),
             item=fact.item,
             parent=fact.parent,
+            agent=fact.agent,
         )
     ]
 
@@ -357,13 +365,30 @@ def _confirmed(state: State, key: InputKey) -> list[e.Event]:
     seen: list[e.Event] = []
     if one.stage != "observed":
         seen = [*_wrote(state, key), e.InputConsumed(key=key)]
+    options = options_with(state.options, one.choice)
+    if options != state.options:
+        seen.append(e.SessionChanged(options=options))
     return [*seen, e.InputOutcome(key=key, outcome="done")]
 
 
-def _rejected(state: State, fact: f.InputRejected) -> list[e.Event]:
+def _rejected(state: State, fact: f.InputRejected) -> Decision:
+    """It will not run; whatever waited behind it may leave now."""
+    if fact.key not in state.inputs:
+        return Decision([], [])
+    if fact.reason == "cancelled":  # somebody took it back
+        events: list[e.Event] = [e.InputOutcome(key=fact.key, outcome="cancelled")]
+    else:
+        events = [
+            e.InputRefused(key=fact.key, reason=fact.reason),
+            e.InputOutcome(key=fact.key, outcome="refused", reason=fact.reason),
+        ]
+    if state.turn or state.phase != "live":
+        return Decision(events, [])
+    released = release(_without(state, [fact.key]))
+    return Decision([*events, *released.events], released.effects)
+
+
+def _unanswered(state: State, fact: f.InputUnanswered) -> list[e.Event]:
     if fact.key not in state.inputs:
         return []
-    return [
-        e.InputRefused(key=fact.key, reason=fact.reason),
-        e.InputOutcome(key=fact.key, outcome="refused", reason=fact.reason),
-    ]
+    return [e.InputOutcome(key=fact.key, outcome="unknown", reason=fact.reason)]

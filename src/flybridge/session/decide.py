@@ -6,7 +6,7 @@ events to commit and the effects to carry out after the commit, in that order.
 
 from __future__ import annotations
 
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 import msgspec
 from msgspec import UNSET
@@ -22,43 +22,16 @@ from flybridge.errors import (
 )
 from flybridge.model import commands as c
 from flybridge.model import events as e
-from flybridge.model.capabilities import OpenSpec
+from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.ids import IncarnationId, InputKey, PromptId
-from flybridge.session import ledger
+from flybridge.session import ledger, lives
+from flybridge.session.attachments import check_content
+from flybridge.session.effects import Decision, Effect, Forget, Kill, Start, Stop
 from flybridge.session.state import OpenPrompt, State
+from flybridge.session.waiting import dispatch
 
 MAX_HELD = 32
 MAX_TITLE = 200
-
-
-class Send(msgspec.Struct, frozen=True):
-    command: c.Command
-    key: InputKey
-
-
-class Start(msgspec.Struct, frozen=True):
-    incarnation: IncarnationId
-    spec: OpenSpec
-
-
-class Stop(msgspec.Struct, frozen=True):
-    """End the agent politely, then firmly."""
-
-
-class Kill(msgspec.Struct, frozen=True):
-    """End the agent's whole group now."""
-
-
-class Forget(msgspec.Struct, frozen=True):
-    """Delete the session once its agent is gone."""
-
-
-Effect: TypeAlias = Send | Start | Stop | Kill | Forget
-
-
-class Decision(msgspec.Struct):
-    events: list[e.Event] = []
-    effects: list[Effect] = []
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,14 +42,25 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     request: str = ""
     attempt: int = 1
     incarnation: IncarnationId = IncarnationId("")  # to use should an agent be started
-    can: frozenset[str] | None = None  # command tags the agent takes; None: not known yet
+    capabilities: Capabilities | None = None  # of the agent; None: not known yet
     max_held: int = MAX_HELD
     may_start: bool = True  # False: as many agents live as may
 
 
 def open_session(spec: OpenSpec, context: Context) -> Decision:
     """A new session begins with its agent being started."""
-    opened = e.SessionOpened(
+    started = e.AgentStarted(incarnation=context.incarnation, resumed=spec.resume)
+    return Decision([_opened(spec, context), started], [Start(context.incarnation, spec)])
+
+
+def import_session(spec: OpenSpec, context: Context, *, archived: bool) -> Decision:
+    """A conversation from before becomes a session; its first input starts an agent."""
+    put_away = [e.SessionChanged(archived=True)] if archived else []
+    return Decision([_opened(spec, context), *put_away])
+
+
+def _opened(spec: OpenSpec, context: Context) -> e.SessionOpened:
+    return e.SessionOpened(
         agent=spec.agent,
         cwd=spec.cwd,
         title=spec.title,
@@ -86,9 +70,10 @@ def open_session(spec: OpenSpec, context: Context) -> Decision:
         opener=context.principal,
         resumed=spec.agent_session if spec.resume else "",
         forked=spec.fork,
+        continued=spec.continue_latest,
+        from_pr=spec.from_pr,
+        options=lives.options_of(spec),
     )
-    started = e.AgentStarted(incarnation=context.incarnation, resumed=spec.resume)
-    return Decision([opened, started], [Start(context.incarnation, spec)])
 
 
 def decide(state: State, command: c.Command, context: Context) -> Decision:
@@ -122,49 +107,18 @@ def decide(state: State, command: c.Command, context: Context) -> Decision:
             return _close(state, command, context)
         case c.Delete():
             return _close(state, command, context, deleting=True)
-        case c.SetModel() | c.SetMode() | c.SetEffort() | c.SetThinking() | c.StopTask() | c.Mcp():
+        case (
+            c.SetModel()
+            | c.SetMode()
+            | c.SetEffort()
+            | c.SetFast()
+            | c.SetThinking()
+            | c.StopTask()
+            | c.Mcp()
+        ):
             return _setting(state, command, context)
         case _:
             assert_never(command)
-
-
-def start_spec(state: State) -> OpenSpec:
-    """How to start this session's agent (again)."""
-    forks = bool(state.forks) and not state.spoke  # nothing was said in the copy: copy again
-    return OpenSpec(
-        agent=state.agent,
-        cwd=state.cwd,
-        title=state.title,
-        labels=state.labels,
-        model=state.model,
-        mode=state.mode,
-        agent_session=state.forks if forks else state.agent_session,
-        resume=state.spoke or forks,
-        fork=forks,
-    )
-
-
-def dispatch(state: State, command: c.Command, key: InputKey) -> Decision:
-    """Let a held or fresh input leave for the agent that lives now."""
-    return Decision(
-        [e.InputDispatched(key=key, incarnation=state.incarnation)], [Send(command, key)]
-    )
-
-
-def release(state: State) -> Decision:
-    """What may leave now that the agent takes input: every plain message, or one queued one."""
-    out = Decision([], [])
-    busy = bool(state.turn) or state.on_the_way()
-    for key in state.held():
-        one = state.inputs[key]
-        if one.mode == "queue" and (busy or out.events):
-            break
-        sent = dispatch(state, c.SendInput(content=one.content), key)
-        out.events += sent.events
-        out.effects += sent.effects
-        if one.mode == "queue":
-            break
-    return out
 
 
 def _accepted(
@@ -182,8 +136,7 @@ def _accepted(
 
 
 def _send_input(state: State, command: c.SendInput, context: Context) -> Decision:
-    if not command.content:
-        raise InvalidRequestError("an input needs content")
+    check_content(command.content)
     if len(state.held()) >= context.max_held:
         raise BusyError(f"{context.max_held} inputs are waiting already")
     if state.phase == "none" and not context.may_start:
@@ -203,7 +156,7 @@ def _send_input(state: State, command: c.SendInput, context: Context) -> Decisio
     out = Decision([accepted], [])
     if state.phase == "none":
         out.events.append(e.AgentStarted(incarnation=context.incarnation, resumed=state.spoke))
-        out.effects.append(Start(context.incarnation, start_spec(state)))
+        out.effects.append(Start(context.incarnation, lives.start_spec(state)))
     elif state.phase == "live" and not _must_wait(state, command):
         sent = dispatch(state, command, accepted.key)
         out.events += sent.events
@@ -233,7 +186,7 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         raise InvalidRequestError("this prompt's input cannot be changed")
     if command.remember and command.decision != "allow":
         raise InvalidRequestError("only an allow can be remembered")
-    if any(not 0 <= one < prompt.suggestions for one in command.remember):
+    if any(not 0 <= one < len(prompt.offers) for one in command.remember):
         raise InvalidRequestError("no such suggestion")
     closed = e.PermissionClosed(
         prompt=command.prompt,
@@ -241,6 +194,8 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         by=context.principal,
         message=command.message,
         edited=edited,
+        rules=tuple(prompt.offers[one] for one in command.remember),
+        place=command.place if command.remember else "",
     )
     return _answer(state, command, context, closed)
 
@@ -274,20 +229,38 @@ def _interrupt(state: State, command: c.Interrupt, context: Context) -> Decision
         return _of_session(state, command, context, [], [Kill()])
     if state.phase != "live" or not (state.turn or state.on_the_way()):
         raise StaleTurnError("")
-    accepted = _accepted(state, command, context)
-    sent = dispatch(state, command, accepted.key)
-    return Decision([accepted, *sent.events], sent.effects)
+    return _sent(state, command, context)
 
 
 def _setting(state: State, command: c.Command, context: Context) -> Decision:
     tag = str(command.__struct_config__.tag)
-    if context.can is not None and tag not in context.can:
+    agent = context.capabilities
+    if agent is not None and tag not in agent.commands:
         raise NotSupportedError(f"{state.agent} does not take {tag}")
+    if agent is not None and tag in agent.at_start:
+        return _for_next_life(state, command, context, agent.efforts)
     if state.phase != "live":
         raise BusyError("the agent is not running")
+    return _sent(state, command, context)
+
+
+def _sent(state: State, command: c.Command, context: Context) -> Decision:
+    """A command that leaves for the agent at once."""
     accepted = _accepted(state, command, context)
     sent = dispatch(state, command, accepted.key)
     return Decision([accepted, *sent.events], sent.effects)
+
+
+def _for_next_life(
+    state: State, command: c.Command, context: Context, efforts: frozenset[str]
+) -> Decision:
+    """The agent takes it only when it starts: it ends now, and the next input starts it anew
+    in the same conversation."""
+    if state.turn or state.prompts or state.inputs or state.phase == "starting":
+        raise BusyError("the agent takes that only when it starts: wait for the end of the turn")
+    options = lives.options_after(state.options, command, efforts)
+    stop: list[Effect] = [] if state.phase == "none" else [Stop()]
+    return _of_session(state, command, context, [e.SessionChanged(options=options)], stop)
 
 
 def _held(state: State, key: str) -> InputKey:
@@ -297,13 +270,18 @@ def _held(state: State, key: str) -> InputKey:
 
 
 def _edit_queued(state: State, command: c.EditQueued, context: Context) -> Decision:
-    if not command.content:
-        raise InvalidRequestError("an input needs content")
+    check_content(command.content)
     changed = e.QueueChanged(key=_held(state, command.key), content=command.content)
     return _of_session(state, command, context, [changed], [])
 
 
 def _cancel_queued(state: State, command: c.CancelQueued, context: Context) -> Decision:
+    one = state.inputs.get(InputKey(command.key))
+    agent = context.capabilities
+    if one is not None and one.kind == "message" and one.stage in ("dispatching", "written"):
+        if agent is None or "cancel_queued" not in agent.commands:
+            raise NotSupportedError("it has left already, and the agent gives nothing back")
+        return _sent(state, command, context)
     gone = e.InputOutcome(key=_held(state, command.key), outcome="cancelled")
     return _of_session(state, command, context, [gone], [])
 
@@ -333,21 +311,3 @@ def _of_session(
     accepted = _accepted(state, command, context)
     done = e.InputOutcome(key=accepted.key, outcome="done")
     return Decision([accepted, *events, done], effects)
-
-
-def expire(state: State, now_ms: int) -> Decision:
-    """What the clock alone makes happen: held inputs whose deadline has passed."""
-    return Decision(
-        [
-            e.InputOutcome(key=key, outcome="expired")
-            for key in state.held()
-            if 0 < state.inputs[key].deadline_ms <= now_ms
-        ],
-        [],
-    )
-
-
-def deadline_ms(state: State) -> int | None:
-    """When ``expire`` is next worth calling."""
-    times = [state.inputs[key].deadline_ms for key in state.held()]
-    return min((one for one in times if one), default=None)

@@ -13,11 +13,15 @@ from flybridge.model import events as e
 from flybridge.model.ids import TurnId
 from flybridge.session.state import OpenInput, OpenItem, OpenPrompt, State
 
+MAX_RULES = 256
+
 
 def evolve(state: State, event: e.Event, seq: int, at_ms: int) -> None:
     """Fold one event into the state, in place."""
     state.seq = seq
     state.at_ms = at_ms
+    if state.past and not isinstance(event, e.History):
+        return  # somebody else's turns: shown, but nothing of them is open or counts here
     change = _CHANGES.get(type(event))
     if change is not None:
         change(state, event)
@@ -27,6 +31,8 @@ def _opened(state: State, event: e.SessionOpened) -> None:
     state.agent, state.cwd, state.title = event.agent, event.cwd, event.title
     state.labels, state.opener = event.labels, event.opener
     state.model, state.mode, state.opened_ms = event.model, event.mode, state.at_ms
+    state.options, state.continues, state.from_pr = event.options, event.continued, event.from_pr
+    state.copies = event.forked
     if event.forked:
         state.forks = event.resumed
     elif event.resumed:
@@ -38,6 +44,8 @@ def _changed(state: State, event: e.SessionChanged) -> None:
         state.title = event.title
     if event.archived is not None:
         state.archived = event.archived
+    if event.options is not None:
+        state.options = event.options
 
 
 def _closed(state: State, event: e.SessionClosed) -> None:
@@ -61,12 +69,17 @@ def _ready(state: State, event: e.AgentReady) -> None:
     state.version = event.version or state.version
 
 
+def _history(state: State, event: e.History) -> None:
+    state.past = event.phase == "started"
+
+
 def _conversation_lost(state: State, _: e.ConversationLost) -> None:
     state.agent_session, state.forks, state.spoke = "", "", False
+    state.continues, state.from_pr = False, ""
 
 
 def _exited(state: State, _: e.AgentExited) -> None:
-    state.phase = "none"
+    state.phase, state.rules, state.background = "none", [], 0
     _go_on(state)
 
 
@@ -153,6 +166,7 @@ def _permission(state: State, event: e.PermissionRequested) -> None:
         parent=event.parent,
         can_edit=event.can_edit,
         suggestions=len(event.suggestions),
+        offers=event.suggestions,
         since_ms=state.at_ms,
     )
 
@@ -169,6 +183,8 @@ def _question(state: State, event: e.QuestionRequested) -> None:
 
 def _prompt_closed(state: State, event: e.PermissionClosed | e.QuestionClosed) -> None:
     state.prompts.pop(event.prompt, None)
+    if isinstance(event, e.PermissionClosed) and event.place == "session":
+        state.rules = [*state.rules, *event.rules][-MAX_RULES:]
 
 
 def _mode(state: State, event: e.ModeChanged) -> None:
@@ -184,6 +200,10 @@ def _compacted(state: State, event: e.ContextCompacted) -> None:
         state.waiting_for = "compaction"
     else:
         _go_on(state)
+
+
+def _background(state: State, event: e.BackgroundChanged) -> None:
+    state.background = len(event.tasks)
 
 
 def _retry(state: State, event: e.Retry) -> None:
@@ -208,6 +228,7 @@ _CHANGES: dict[type, Callable[[State, Any], None]] = {
     e.AgentConnected: _connected,
     e.AgentReady: _ready,
     e.AgentExited: _exited,
+    e.History: _history,
     e.ConversationLost: _conversation_lost,
     e.InputAccepted: _accepted,
     e.InputDispatched: _dispatched,
@@ -229,6 +250,7 @@ _CHANGES: dict[type, Callable[[State, Any], None]] = {
     e.ModeChanged: _mode,
     e.ModelChanged: _model,
     e.ContextCompacted: _compacted,
+    e.BackgroundChanged: _background,
     e.Retry: _retry,
     e.RateLimit: _rate_limit,
 }

@@ -32,10 +32,13 @@ from flybridge.model.commands import (
     Interrupt,
     Rename,
     SendInput,
+    SetEffort,
+    SetFast,
 )
 from flybridge.model.deliveries import Stage
 from flybridge.model.facts import Fate
 from flybridge.model.ids import InputKey
+from flybridge.model.kinds import InputKind, Outcome
 from flybridge.session.ports import InputRow
 from flybridge.session.state import State
 
@@ -68,7 +71,7 @@ def key_of(command: Command, principal: str, request: str) -> InputKey:
     return InputKey(f"{principal}:{request}")
 
 
-def kind_of(command: Command) -> e.InputKind:
+def kind_of(command: Command) -> InputKind:
     match command:
         case SendInput():
             return "message"
@@ -90,11 +93,16 @@ def fingerprint(command: Command, principal: str, request: str) -> str:
 
 
 def choice_of(command: Command) -> str:
+    """What was chosen: for an answer, and for a setting that is to hold in later lives."""
     match command:
         case AnswerPermission(decision=decision):
             return decision
         case AnswerQuestion(declined=declined):
             return "decline" if declined else "answer"
+        case SetEffort(effort=effort):
+            return f"effort {effort}"
+        case SetFast(on=on):
+            return "fast on" if on else "fast off"
         case _:
             return ""
 
@@ -111,7 +119,7 @@ def stage_of(stage: str) -> Stage | None:
     return _STAGES.get(stage)
 
 
-def stage_after(outcome: e.Outcome) -> str:
+def stage_after(outcome: Outcome) -> str:
     """The ledger's word for an outcome: "observed" alone is a stage on the way, too."""
     return "ended" if outcome == "observed" else outcome
 
@@ -138,7 +146,7 @@ def is_repeat(row: InputRow, print_: str) -> bool:
     return row.stage != "not_delivered"
 
 
-def outcome_after_death(stage: str, fate: Fate) -> e.Outcome:
+def outcome_after_death(stage: str, fate: Fate) -> Outcome:
     """What became of an input whose agent is gone, by the evidence."""
     if stage == "observed":
         return "observed"
@@ -162,8 +170,10 @@ def rows_of(
     """The ledger row that this event changes, and whether it claims a new key.
 
     ``known`` holds the rows of open inputs and is kept up to date here; ``state`` is the
-    state after the event.
+    state after the event. Inputs of the past were never ours to carry out: no row.
     """
+    if state.past:
+        return None, False
     match event:
         case e.InputAccepted(key=key):
             claim = event.attempt == 1

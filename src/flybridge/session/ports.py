@@ -6,7 +6,7 @@ adapter, ``take`` hands over the bytes to write. The runtime commits first, then
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
@@ -15,6 +15,7 @@ from msgspec import Raw
 from flybridge.model.capabilities import Capabilities, Launch, LinkEnd, OpenSpec
 from flybridge.model.commands import Command
 from flybridge.model.deliveries import Answer, Batch, Delivery, Gauge, Preview
+from flybridge.model.events import Event
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.model.requests import Request
@@ -188,6 +189,7 @@ class SessionRow(msgspec.Struct, kw_only=True):
     epoch: int = 1
     last_seq: int = 0
     labels: dict[str, str] = {}
+    conversation: str = ""  # the agent's own id of it
 
 
 class Write(msgspec.Struct, kw_only=True):
@@ -246,3 +248,53 @@ class Blobs(Protocol):
     def put(self, digest: str, data: bytes) -> None: ...
     def get(self, digest: str, start: int = 0, size: int = -1) -> bytes: ...
     def size(self, digest: str) -> int | None: ...
+
+
+# ---- what an agent keeps by itself: conversations it had before, with us or without ------------
+
+
+CONVERSATION_ENV = "FLYBRIDGE_CONVERSATION"  # every agent we start has it: what it writes to
+
+
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """A conversation in our words: ``events``, each with the time it happened, in ms.
+
+    They begin and end with a ``history`` event and leave nothing open between the two.
+    """
+
+    conversation: str
+    cwd: str = ""
+    title: str = ""
+    events: tuple[tuple[int, Event], ...] = ()
+    blobs: dict[str, bytes] = {}
+
+
+class Conversations(Protocol):
+    """An agent's own records on disk. Everything blocks: it belongs into a thread."""
+
+    def past(self, agent: str, conversation: str, cwd: str = "") -> Past | None:
+        """What was said so far, bounded. None: this agent keeps no records that we can read.
+
+        Raises:
+            RefusedError: it is not there, or more than can be read.
+            StorageError: the disk refused.
+        """
+
+    def other_writer(
+        self, agent: str, conversation: str, but: SessionId, *, guess: bool = True
+    ) -> str:
+        """Which program goes on with it, other than the agents of one session: a sentence.
+
+        ``guess``: or seems to. Where one of ours wrote to it last, that would prove nothing.
+        """
+
+    def claim(
+        self, agent: str, conversation: str, session: SessionId, *, guess: bool = True
+    ) -> Callable[[], None]:
+        """Keep every other gateway of this user from starting an agent on it.
+
+        What comes back gives it free again, once the agent that was started shows by itself.
+
+        Raises:
+            BusyError: another program has it open, or is about to.
+        """

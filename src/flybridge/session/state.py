@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
+from flybridge.model.capabilities import Options
 from flybridge.model.content import Content
-from flybridge.model.events import InputKind, ItemKind
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId, TurnId
+from flybridge.model.kinds import InputKind, ItemKind
 
 Phase: TypeAlias = Literal["none", "starting", "live"]
 OpenStage: TypeAlias = Literal["accepted", "dispatching", "written", "observed"]
@@ -37,6 +38,7 @@ class OpenPrompt(msgspec.Struct):
     parent: ItemId = ItemId("")
     can_edit: bool = False
     suggestions: int = 0
+    offers: tuple[Raw, ...] = ()  # the suggestions themselves
     since_ms: int = 0
 
 
@@ -78,6 +80,11 @@ class State(msgspec.Struct):
     spoke: bool = False  # the agent took part in a turn: its own record of it can be resumed
     agent_session: str = ""
     forks: str = ""  # the conversation that the first turn goes on with in a copy
+    continues: bool = False  # the first turn goes on with the latest conversation in cwd
+    from_pr: str = ""
+    copies: bool = False  # what continues, continues in a copy
+    past: bool = False  # what is being told happened before this session
+    options: Options = Options()
     version: str = ""
     model: str = ""
     mode: str = ""
@@ -89,6 +96,8 @@ class State(msgspec.Struct):
     prompts: dict[PromptId, OpenPrompt] = {}
     inputs: dict[InputKey, OpenInput] = {}
     gauges: dict[str, Raw] = {}
+    background: int = 0  # how many things run beside the conversation
+    rules: list[Raw] = []  # what this life of the agent may do without asking again
     waiting_for: Literal["", "rate_limit", "retry", "compaction"] = ""
     waiting_until_ms: int = 0
 

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from flybridge.model.capabilities import Options
 from flybridge.model.content import Content, Text
 from flybridge.session.state import State
 
@@ -67,6 +68,9 @@ class SessionView(msgspec.Struct):
     queue: list[QueuedView]
     tools: list[ToolView]
     labels: dict[str, str]
+    options: Options
+    agent_session: str  # the agent's own id of the conversation
+    background: int  # how many things run beside the conversation
     gauges: dict[str, msgspec.Raw]
 
 
@@ -76,7 +80,8 @@ def why(state: State, now_ms: int, heard_ms: int = 0) -> tuple[Why, int]:
         first = next(iter(state.prompts.values()))
         return first.kind, first.since_ms
     if state.waiting_for:
-        return state.waiting_for, state.at_ms
+        overdue = now_ms - max(heard_ms, state.at_ms, state.waiting_until_ms) > WEDGED_MS
+        return "wedged" if overdue else state.waiting_for, state.at_ms
     running = [one.since_ms for one in state.items.values() if one.running]
     if running:
         return "tool", min(running)
@@ -126,6 +131,9 @@ def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
             if one.running
         ],
         labels=state.labels,
+        options=state.options,
+        agent_session=state.agent_session,
+        background=state.background,
         gauges=state.gauges,
     )
 
