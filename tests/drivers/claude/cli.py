@@ -133,6 +133,20 @@ def say(driver: ClaudeDriver, words: str = "hi", key: str = "test:1") -> dict[st
     return written
 
 
+def called(
+    driver: ClaudeDriver,
+    tool: str,
+    name: str,
+    detail: object,
+    given: dict[str, Any] | None = None,
+) -> list[Out]:
+    """What comes of a call of this tool with this result, beside the call and the result."""
+    said = assistant(tool_use(tool, name, **(given or {})))
+    facts = hear(driver, said, tool_result(tool, tool_use_result=detail))
+    usual = ("TurnBegan", "ItemOpened", "ToolCalled", "ToolReturned")
+    return [one for one in facts if type(one).__name__ not in usual]
+
+
 def kinds(facts: list[Out]) -> list[str]:
     return [type(one).__name__ for one in facts]
 

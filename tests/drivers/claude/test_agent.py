@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from uuid import UUID
-
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent, new_agent_session
+from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.model.capabilities import OpenSpec
-from flybridge.model.ids import SessionId
 from flybridge.session.ports import Agent, Driver
 
 
@@ -32,6 +29,7 @@ def test_it_prints_no_pages_and_runs_where_it_is_told() -> None:
     [
         (b"2.1.325 (Claude Code)\n", "2.1.325"),
         (b"warning: old node\n2.1.38 (Claude Code)", "2.1.38"),
+        (b"npm warn deprecated inflight@1.0.6\n2.1.325 (Claude Code)", "2.1.325"),
         (b"claude 3.0", "3.0"),
         (b"\xff\xfe", ""),
         (b"", ""),
@@ -45,16 +43,21 @@ def test_any_version_is_tolerated(output: bytes, version: str) -> None:
     assert "interrupt" in capabilities.commands
 
 
-def test_a_sessions_conversation_has_always_the_same_id() -> None:
-    one, again, other = (new_agent_session(SessionId(name)) for name in ("a", "a", "b"))
-    assert one == again != other
-    assert UUID(one).version == 5
+def test_an_old_version_is_started_with_the_tools_that_a_new_one_has() -> None:
+    agent = ClaudeAgent()
+    spec = OpenSpec(agent="claude", cwd="/project")
+    old, new = (agent.launch(spec, agent.capabilities(one)) for one in (b"2.1.38", b"2.1.325"))
+    assert old.env == {"CLAUDE_CODE_ENABLE_TASKS": "1"}
+    assert new.env == {"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"}
+    chosen = ClaudeAgent(env={"CLAUDE_CODE_ENABLE_TASKS": "0"})
+    assert chosen.launch(spec, agent.capabilities(b"2.1.38")).env["CLAUDE_CODE_ENABLE_TASKS"] == "0"
 
 
 def test_what_it_can_do_depends_on_the_version() -> None:
     old, new = (ClaudeAgent().capabilities(one) for one in (b"2.1.38", b"2.1.325"))
-    assert new.commands - old.commands == {"stop_task", "set_effort"}
+    assert new.commands - old.commands == {"stop_task", "set_fast", "cancel_queued"}
     assert old.commands < new.commands
-    assert old.queries == {"mcp"}
-    assert "context" in new.queries
+    assert (sorted(old.at_start), sorted(new.at_start)) == (["set_effort"], [])
+    assert old.queries == {"mcp", "rewind"}
+    assert old.queries < new.queries
     assert ("delegate" in old.modes, "delegate" in new.modes) == (True, False)

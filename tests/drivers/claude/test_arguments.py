@@ -157,3 +157,86 @@ def test_what_one_version_takes_another_refuses(version: str, given: dict[str, A
     assert words(other, **given)
     with pytest.raises(AgentStartError):
         words(version, **given)
+
+
+def test_a_fast_mode_is_no_word_but_is_refused_where_there_is_none() -> None:
+    """It is asked for once the CLI runs: a file of settings could not hold it, too."""
+    assert words("2.1.325", fast=True, settings="/a/file.json") == ["--settings", "/a/file.json"]
+    with pytest.raises(AgentStartError, match="only in its own terminal"):
+        words("2.1.38", fast=True)
+
+
+def test_every_flag_of_the_command_line_can_be_asked_for() -> None:
+    options = Options(
+        effort="high",
+        fallback_model="haiku",
+        max_turns=1,
+        max_budget_usd=1.0,
+        max_thinking_tokens=1,
+        allowed_tools=("a",),
+        disallowed_tools=("b",),
+        tools=("c",),
+        skip_permissions=True,
+        allow_bypass=True,
+        system_prompt="d",
+        append_system_prompt="e",
+        add_dirs=("f",),
+        mcp_config=("g",),
+        strict_mcp_config=True,
+        plugin_dirs=("h",),
+        settings="i",
+        setting_sources=("user",),
+        agents="{}",
+        main_agent="j",
+        json_schema="{}",
+        betas=("k",),
+        no_persistence=True,
+        disable_slash_commands=True,
+    )
+    usual: dict[str, Any] = {"agent": "claude", "cwd": "/p", "model": "opus", "options": options}
+    starts: list[dict[str, Any]] = [
+        {"agent_session": ID, "resume": True, "fork": True, "fork_session": OTHER},
+        {"continue_latest": True, "mode": "bypassPermissions"},
+        {"from_pr": "1"},
+    ]
+    found = [one for start in starts for one in build_args(OpenSpec(**usual, **start), "2.1.325")]
+    flags = {one.partition("=")[0] for one in found if one.startswith("--")}
+    assert flags == {
+        "--output-format",
+        "--input-format",
+        "--verbose",
+        "--model",
+        "--resume",
+        "--continue",
+        "--fork-session",
+        "--from-pr",
+        "--session-id",
+        "--permission-mode",
+        "--permission-prompt-tool",
+        "--include-partial-messages",
+        "--replay-user-messages",
+        "--plugin-dir",
+        "--max-turns",
+        "--max-budget-usd",
+        "--max-thinking-tokens",
+        "--effort",
+        "--fallback-model",
+        "--allowedTools",
+        "--disallowedTools",
+        "--tools",
+        "--dangerously-skip-permissions",
+        "--allow-dangerously-skip-permissions",
+        "--system-prompt",
+        "--append-system-prompt",
+        "--add-dir",
+        "--mcp-config",
+        "--strict-mcp-config",
+        "--settings",
+        "--setting-sources",
+        "--agents",
+        "--agent",
+        "--json-schema",
+        "--betas",
+        "--no-session-persistence",
+        "--disable-slash-commands",
+    }

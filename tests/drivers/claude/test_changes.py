@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from flybridge.drivers.claude.changes import PATCH_BYTES, PLAN_CHARS
-from flybridge.drivers.claude.memo import MAX_TASKS
-from flybridge.model.events import Diff, Notice, PermissionAuto, Plan, Tasks
+from flybridge.drivers.claude.changes import PATCH_BYTES
+from flybridge.model.events import BackgroundChanged, Diff, PermissionAuto, Plan
 from flybridge.model.facts import ToolReturned, TurnOver
-from flybridge.session.ports import Out
-from flybridge.testing.drivers import SESSION
+from flybridge.session.ports import BLOB_BYTES, Out
 from tests.drivers.claude.cli import (
     assistant,
+    called,
     can_use_tool,
     hear,
     init,
@@ -20,28 +19,12 @@ from tests.drivers.claude.cli import (
     line,
     only,
     result,
-    text,
     tool_result,
     tool_use,
-    user,
 )
 from tests.drivers.claude.replay import attached
 
 HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
-
-
-def called(
-    driver: Any, tool: str, name: str, detail: object, given: dict[str, Any] | None = None
-) -> list[Out]:
-    """What comes of a call of this tool with this result, beside the call and the result."""
-    said = assistant(tool_use(tool, name, **(given or {})))
-    facts = hear(driver, said, tool_result(tool, tool_use_result=detail))
-    usual = ("TurnBegan", "ItemOpened", "ToolCalled", "ToolReturned")
-    return [one for one in facts if type(one).__name__ not in usual]
-
-
-def tasks_of(facts: list[Out]) -> list[dict[str, str]]:
-    return list(json.loads(bytes(only(facts, Tasks).tasks)))
 
 
 # ---- files -----------------------------------------------------------------------------------
@@ -71,14 +54,39 @@ def test_a_cell_of_a_notebook_is_old_and_new() -> None:
     assert json.loads(bytes(diff.patch))[0]["lines"] == ["-a=1", "+a=2"]
 
 
-def test_a_patch_that_is_too_long_says_so() -> None:
-    big = {**HUNK, "lines": ["+" + "x" * PATCH_BYTES]}
-    detail = {"filePath": "/p/a", "structuredPatch": [HUNK, big, HUNK]}
-    (diff,) = called(attached(), "t", "Edit", detail)
-    assert isinstance(diff, Diff)
-    first, note = json.loads(bytes(diff.patch))
+def diffed(name: str, detail: dict[str, Any]) -> tuple[Diff, dict[str, bytes]]:
+    """The change that a call tells, and the blobs beside it."""
+    driver = attached()
+    driver.receive([assistant(tool_use("t", name)), tool_result("t", tool_use_result=detail)], 0)
+    output = driver.take()
+    return only([what for _, what in output.out], Diff), output.blobs
+
+
+def test_a_patch_too_long_for_a_row_is_cut_there_and_whole_in_a_blob() -> None:
+    big = {**HUNK, "lines": ["+first", "+" + "x" * BLOB_BYTES]}
+    hunks = [HUNK, big, HUNK]
+    diff, blobs = diffed("Edit", {"filePath": "/p/a", "structuredPatch": hunks})
+    first, cut, note = json.loads(bytes(diff.patch))
     assert first == HUNK
-    assert note["lines"] == ["\\ 2 more changes, too long to be shown here"]
+    assert cut["lines"] == ["+first", "\\ 1 more lines"]
+    assert note["lines"] == ["\\ 1 more changes, too long to be shown here"]
+    assert json.loads(blobs[diff.blob]) == hunks
+    assert len(bytes(diff.patch)) < PATCH_BYTES
+
+
+def test_a_long_new_file_shows_its_first_lines() -> None:
+    lines = [f"line {n}" for n in range(20_000)]
+    detail = {"type": "create", "filePath": "/p/a", "content": "\n".join(lines)}
+    diff, blobs = diffed("Write", detail)
+    (hunk,) = json.loads(bytes(diff.patch))
+    assert (hunk["lines"][0], hunk["newLines"]) == ("+line 0", 20_000)
+    assert hunk["lines"][-1] == f"\\ {20_000 - len(hunk['lines']) + 1} more lines"
+    assert len(json.loads(blobs[diff.blob])[0]["lines"]) == 20_000
+
+
+def test_a_patch_that_fits_has_no_blob() -> None:
+    diff, _ = diffed("Edit", {"filePath": "/p/a", "structuredPatch": [HUNK]})
+    assert diff.blob == ""
 
 
 @pytest.mark.parametrize(
@@ -106,63 +114,6 @@ def test_a_call_that_failed_changed_nothing() -> None:
     assert "Diff" not in kinds(facts)
 
 
-# ---- tasks -----------------------------------------------------------------------------------
-
-
-def test_todos_are_the_list_as_it_was_written() -> None:
-    driver = attached()
-    todo = {"content": "Do a", "status": "in_progress", "activeForm": "Doing a"}
-    detail = {"oldTodos": [], "newTodos": [todo]}
-    assert tasks_of(called(driver, "t1", "TodoWrite", detail)) == [todo]
-    assert called(driver, "t2", "TodoWrite", detail) == []
-
-
-def test_a_subagents_todos_are_its_own() -> None:
-    driver = attached()
-    hear(driver, assistant(tool_use("up", "Task")))
-    hear(driver, assistant(tool_use("t", "TodoWrite"), parent="up"))
-    todos = {"newTodos": [{"content": "a", "status": "pending"}]}
-    facts = hear(driver, tool_result("t", parent="up", tool_use_result=todos))
-    assert kinds(facts) == ["ToolReturned"]
-
-
-def test_tasks_are_made_changed_listed_and_deleted() -> None:
-    driver = attached()
-    made = {"task": {"id": "1", "subject": "Sail"}}
-    given = {"subject": "Sail", "activeForm": "Sailing"}
-    one = {"id": "1", "content": "Sail", "status": "pending", "activeForm": "Sailing"}
-    assert tasks_of(called(driver, "a", "TaskCreate", made, given)) == [one]
-    driver = attached(memo=driver.memo(SESSION))
-    began = {"success": True, "taskId": "1", "statusChange": {"to": "in_progress"}}
-    facts = called(driver, "b", "TaskUpdate", began, {"taskId": "1", "subject": "Sail on"})
-    going = {**one, "content": "Sail on", "status": "in_progress"}
-    assert tasks_of(facts) == [going]
-    two = {"id": "2", "subject": "Moor", "status": "pending"}
-    listed = {"tasks": [{"id": "1", "subject": "Sail on", "status": "completed"}, two]}
-    assert [one["status"] for one in tasks_of(called(driver, "c", "TaskList", listed))] == [
-        "completed",
-        "pending",
-    ]
-    gone = {"success": True, "taskId": "1", "statusChange": {"to": "deleted"}}
-    assert [one["id"] for one in tasks_of(called(driver, "d", "TaskUpdate", gone))] == ["2"]
-
-
-def test_the_list_is_bounded() -> None:
-    todos = [{"content": str(n), "status": "pending"} for n in range(MAX_TASKS + 9)]
-    facts = called(attached(), "t", "TodoWrite", {"newTodos": todos})
-    assert len(tasks_of(facts)) == MAX_TASKS
-
-
-def test_a_new_conversation_has_no_tasks() -> None:
-    driver = attached()
-    called(driver, "t", "TodoWrite", {"newTodos": [{"content": "a", "status": "pending"}]})
-    facts = hear(driver, line(type="conversation_reset", trigger="clear"))
-    assert tasks_of(facts) == []
-    assert only(facts, Notice).text
-    ready = hear(driver, init(session_id="another"))
-    assert [one.agent_session for one in ready if hasattr(one, "agent_session")] == ["another"]
-
-
 # ---- plans -----------------------------------------------------------------------------------
 
 
@@ -177,9 +128,18 @@ def test_a_plan_is_told_once_from_the_call_or_the_prompt() -> None:
 def test_a_plan_the_call_leaves_out_is_in_the_prompt() -> None:
     driver = attached()
     hear(driver, assistant(tool_use("t", "ExitPlanMode")))
-    asked = can_use_tool(tool="t", name="ExitPlanMode", input={"plan": "p" * (PLAN_CHARS + 1)})
-    plan = only(hear(driver, asked), Plan)
-    assert len(plan.text) == PLAN_CHARS + 2
+    asked = can_use_tool(tool="t", name="ExitPlanMode", input={"plan": "# Moor"})
+    assert only(hear(driver, asked), Plan).text == "# Moor"
+
+
+def test_a_plan_too_long_for_a_row_has_a_head_there_and_is_whole_in_a_blob() -> None:
+    driver = attached()
+    long = "p" * (BLOB_BYTES + 1)
+    driver.receive([assistant(tool_use("t", "ExitPlanMode", plan=long))], 0)
+    output = driver.take()
+    plan = only([what for _, what in output.out], Plan)
+    assert plan.text == long[: len(plan.text)]
+    assert output.blobs[plan.blob].decode() == long
 
 
 # ---- what the CLI denies by itself ---------------------------------------------------------------
@@ -203,18 +163,27 @@ def test_an_older_version_tells_it_at_the_end_of_the_turn() -> None:
     assert isinstance(facts[-1], TurnOver)
 
 
-# ---- slash commands ------------------------------------------------------------------------------
+# ---- what runs beside the conversation ---------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", ["2.1.38", "2.1.325"])
-def test_what_a_slash_command_prints_is_said_once(version: str) -> None:
-    driver = attached(version)
-    said = f"<local-command-stdout>{'Cost: $1'}</local-command-stdout>"
-    old, new = (
-        user(said, isReplay=True),
-        assistant(text("Cost: $1"), local_command_source=said),
-    )
-    printed = old if version == "2.1.38" else new
-    facts = hear(driver, init(), printed, result(result="Cost: $1"))
-    assert only(facts, Notice).text == "Cost: $1"
-    assert only(facts, TurnOver).message == ""
+def listed(*names: str) -> bytes:
+    tasks = [{"task_id": name, "description": "d"} for name in names]
+    return line(type="system", subtype="background_tasks_changed", tasks=tasks)
+
+
+def running(facts: list[Out]) -> list[list[str]]:
+    changed = [one for one in facts if isinstance(one, BackgroundChanged)]
+    return [[json.loads(bytes(task))["task_id"] for task in one.tasks] for one in changed]
+
+
+def test_what_the_cli_lists_runs_until_it_is_listed_no_more() -> None:
+    driver = attached()
+    facts = hear(driver, listed("a"), listed("a"), listed("a", "b"), listed())
+    assert running(facts) == [["a"], ["a", "b"], []]
+    assert called(driver, "t", "Bash", {"stdout": "", "backgroundTaskId": "c"}) == []
+
+
+def test_a_version_that_lists_nothing_has_it_run_from_the_result_on() -> None:
+    facts = called(attached(), "t", "Bash", {"stdout": "", "backgroundTaskId": "a"})
+    assert running(facts) == [["a"]]
+    assert called(attached(), "t", "Bash", {"stdout": ""}) == []

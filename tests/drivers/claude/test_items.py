@@ -23,6 +23,7 @@ from tests.drivers.claude.cli import (
     hear,
     init,
     kinds,
+    line,
     message_start,
     only,
     result,
@@ -119,7 +120,9 @@ def test_a_block_of_another_message_is_not_the_streamed_one() -> None:
     facts = hear(
         attached(), message_start("msg_1"), text_start(), assistant(text("other"), name="msg_2")
     )
-    assert only(facts, ItemClosed).item == "itm_kit_2"
+    half, whole = [one for one in facts if isinstance(one, ItemClosed)]
+    assert (half.item, half.status) == ("itm_kit_1", "discarded")
+    assert (whole.item, whole.text) == ("itm_kit_2", "other")
 
 
 def test_a_stream_whose_start_was_lost_is_followed_all_the_same() -> None:
@@ -391,3 +394,90 @@ def test_a_long_result_is_a_head_and_a_blob() -> None:
     assert detail["code"] == 0
     assert detail["_omitted"] == ["stdout"]
     assert json.loads(output.blobs[detail["_blob"]])["stdout"] == long
+
+
+# ---- said twice, or not at all -------------------------------------------------------------------
+
+
+def said_again(words: str = "whole", **fields: Any) -> bytes:
+    """An answer as 2.1.38 gives it without a stream, after one that broke."""
+    body = {"id": "msg_2", "content": [text(words)], "stop_reason": "end_turn", **fields}
+    return line(type="assistant", message=body, parent_tool_use_id=None)
+
+
+def test_a_text_said_again_after_its_stream_broke_is_shown_once() -> None:
+    driver = attached("2.1.38")
+    hear(driver, message_start("msg_1"), text_start(), delta("whole"))
+    hear(driver, assistant(text("whole"), name="msg_1"))
+    driver = attached("2.1.38", driver.memo(SESSION))
+    assert hear(driver, said_again()) == []
+
+
+def test_a_text_half_said_before_its_stream_broke_is_replaced_by_the_whole() -> None:
+    driver = attached("2.1.38")
+    hear(driver, message_start("msg_1"), text_start(), delta("wh"))
+    half, _, whole = hear(driver, said_again())
+    assert half == ItemClosed(item=ITEM, status="discarded")
+    assert isinstance(whole, ItemClosed)
+    assert (whole.status, whole.text) == ("complete", "whole")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [assistant(tool_use("t9"), name="msg_1"), tool_result("t9")],
+        [result(), init()],
+        [assistant(text("other"), name="msg_3")],
+    ],
+)
+def test_a_model_that_repeats_itself_is_heard(between: list[bytes]) -> None:
+    driver = attached("2.1.38")
+    hear(driver, assistant(text("whole"), name="msg_1"), *between)
+    assert kinds(hear(driver, said_again()))[-2:] == ["ItemOpened", "ItemClosed"]
+    streamed = hear(driver, assistant(text("whole"), name="msg_4"))  # does not know its end
+    assert kinds(streamed) == ["ItemOpened", "ItemClosed"]
+
+
+def test_a_block_that_never_had_anything_in_it_is_discarded() -> None:
+    driver = attached()
+    hear(driver, message_start(), text_start(0), block_stop(0), text_start(1))
+    closed = [one for one in hear(driver, result()) if isinstance(one, ItemClosed)]
+    assert [one.status for one in closed] == ["discarded", "discarded"]
+    hidden = block_start({"type": "redacted_thinking", "data": "x"})
+    hear(driver, init(), message_start("msg_2"), hidden, block_stop())
+    assert only(hear(driver, result()), ItemClosed).status == "complete"
+
+
+def test_an_aborted_answer_without_a_word_is_discarded() -> None:
+    driver = attached()
+    hear(driver, message_start(), text_start())
+    assert only(hear(driver, assistant(text(""), aborted=True)), ItemClosed).status == "discarded"
+
+
+# ---- tools of the API's own ----------------------------------------------------------------------
+
+
+def test_a_tool_of_the_apis_own_is_a_call_with_a_result() -> None:
+    driver = attached()
+    call = {"type": "server_tool_use", "id": "srv1", "name": "web_search", "input": {"q": "tide"}}
+    hits = [{"type": "web_search_result", "title": "Tides", "url": "http://t"}]
+    found = {"type": "web_search_tool_result", "tool_use_id": "srv1", "content": hits}
+    start = [message_start(), block_start({**call, "input": {}}), block_start(found, 1)]
+    assert kinds(hear(driver, *start)) == ["TurnBegan", "ItemOpened"]
+    facts = hear(driver, assistant(call), assistant(found))
+    assert only(facts, ToolCalled).name == "web_search"
+    assert only(facts, ToolReturned).text == "Tides http://t"
+    assert kinds(hear(driver, assistant(found))) == ["Unrecognised"]
+
+
+def test_a_tool_of_the_apis_own_may_fail() -> None:
+    driver = attached()
+    call = {"type": "server_tool_use", "id": "srv1", "name": "web_fetch", "input": {}}
+    bad = {"type": "web_fetch_tool_result_error", "error_code": "url_not_allowed"}
+    failed = {"type": "web_fetch_tool_result", "tool_use_id": "srv1", "content": bad}
+    returned = only(hear(driver, assistant(call), assistant(failed)), ToolReturned)
+    assert (returned.status, returned.text) == ("error", "url_not_allowed")
+    page = {"type": "web_fetch_result", "url": "http://t"}
+    fetched = {"type": "web_fetch_tool_result", "tool_use_id": "srv2", "content": page}
+    again = hear(driver, assistant({**call, "id": "srv2"}), assistant(fetched))
+    assert only(again, ToolReturned).text == "http://t"

@@ -98,6 +98,31 @@ def test_several_prompts_are_open_at_once() -> None:
     assert verdict(tell(driver, allow()))["behavior"] == "allow"
 
 
+@pytest.mark.parametrize("version", ["2.1.38", "2.1.325"])
+def test_a_sub_agents_prompt_says_who_asks(version: str) -> None:
+    driver = attached(version)
+    start = tool_use("up", "Task", subagent_type="Explore", description="Look around")
+    hear(driver, assistant(start), assistant(tool_use("t1"), parent="up"))
+    asked = only(hear(driver, can_use_tool(agent_id="a78ad60")), PermissionAsked)
+    assert (asked.agent, asked.parent) == ("Explore", "up")
+
+
+def test_a_background_agents_prompt_says_who_asks_after_its_call_is_over() -> None:
+    driver = attached()
+    start = tool_use("up", "Agent", description="Look around")
+    hear(driver, assistant(start), tool_result("up"), result())
+    driver = attached(memo=driver.memo(SESSION))
+    hear(driver, assistant(tool_use("t1"), parent="up", subagent_type="general-purpose"))
+    asked = only(hear(driver, can_use_tool()), PermissionAsked)
+    assert (asked.agent, asked.parent) == ("general-purpose", "up")
+
+
+def test_an_agent_nobody_saw_start_is_named_by_its_id() -> None:
+    asked = only(hear(attached(), can_use_tool(agent_id="a78ad60")), PermissionAsked)
+    assert asked.agent == "a78ad60"
+    assert only(hear(attached(), can_use_tool()), PermissionAsked).agent == ""
+
+
 def test_questions_are_asked_as_questions() -> None:
     driver = attached()
     (asked,) = hear(driver, can_use_tool(name="AskUserQuestion", input={"questions": QUESTIONS}))

@@ -1,14 +1,28 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from msgspec import UNSET
 
 from flybridge.model.deliveries import Gauge
-from flybridge.model.events import AgentReady, ModeChanged, ModelChanged, Notice, RateLimit, Retry
+from flybridge.model.events import AgentReady, ModeChanged, ModelChanged, RateLimit, Retry
+from flybridge.model.facts import TurnOver
+from flybridge.session.ports import Out
 from flybridge.testing.drivers import NOW_MS
-from tests.drivers.claude.cli import event, hear, init, kinds, line, only
+from tests.drivers.claude.cli import event, hear, init, kinds, line, only, result
 from tests.drivers.claude.replay import attached
+
+
+def message_with(usage: dict[str, Any]) -> bytes:
+    return event({"type": "message_start", "message": {"id": "m", "usage": usage}})
+
+
+def context_of(facts: list[Out]) -> list[tuple[int | None, int]]:
+    """The gauge of the context, as often as it was shown: tokens and window."""
+    shown = [one for one in facts if isinstance(one, Gauge) and one.name == "context"]
+    values = [json.loads(bytes(one.value)) for one in shown]
+    return [(one["tokens"], one["window"]) for one in values]
 
 
 def test_what_the_agent_says_of_itself_is_passed_on_when_it_is_news() -> None:
@@ -64,7 +78,49 @@ def test_usage_is_a_gauge_and_shown_when_it_moves() -> None:
     grown = {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 12}}
     (gauge,) = hear(driver, event(grown))
     assert isinstance(gauge, Gauge)
-    assert json.loads(bytes(gauge.value)) == {"output_tokens": 12}
+    assert json.loads(bytes(gauge.value)) == {"input_tokens": 10, "output_tokens": 12}
+
+
+def test_the_context_is_all_that_was_given_to_the_model() -> None:
+    given = {
+        "input_tokens": 1,
+        "cache_read_input_tokens": 2,
+        "cache_creation_input_tokens": 4,
+        "output_tokens": 8,
+    }
+    assert context_of(hear(attached(), message_with(given))) == [(7, 0)]
+    assert context_of(hear(attached(), message_with({"input_tokens": "many"}))) == []
+
+
+def test_after_a_compaction_the_context_is_what_is_left_or_not_known() -> None:
+    driver = attached()
+    hear(driver, message_with({"input_tokens": 900}))
+    left = line(type="system", subtype="compact_boundary", compact_metadata={"post_tokens": 70})
+    assert context_of(hear(driver, left)) == [(70, 0)]
+    older = line(type="system", subtype="compact_boundary", compact_metadata={"pre_tokens": 900})
+    assert context_of(hear(driver, older)) == [(None, 0)]
+    window = {"m": {"contextWindow": 200}}
+    over = only(hear(driver, result(modelUsage=window)), TurnOver)
+    assert json.loads(bytes(over.gauges["context"])) == {"tokens": None, "window": 200}
+    assert context_of(hear(driver, message_with({"input_tokens": 80}))) == [(80, 200)]
+
+
+def test_a_new_conversation_has_an_empty_context() -> None:
+    driver = attached()
+    hear(driver, message_with({"input_tokens": 900}))
+    facts = hear(driver, line(type="conversation_reset", trigger="clear"))
+    assert context_of(facts) == [(0, 0)]
+
+
+def test_what_may_follow_a_slash_is_told_with_who_does_it() -> None:
+    names = ["cost", "init", "my-skill", "doctor"]
+    said = init(slash_commands=names, terminal_slash_commands=["doctor"])
+    assert only(hear(attached(), said), AgentReady).commands == {
+        "cost": "local",
+        "init": "prompt",
+        "my-skill": "prompt",
+        "doctor": "ui",
+    }
 
 
 def test_a_sub_agents_usage_is_not_the_sessions() -> None:
@@ -81,61 +137,7 @@ def test_seconds_in_a_tool_are_a_gauge() -> None:
     assert json.loads(bytes(gauge.value)) == {"item": "t1", "seconds": 30}
 
 
-def test_a_task_in_the_foreground_is_no_news() -> None:
-    driver = attached()
-    for subtype in ("task_started", "task_progress", "task_updated", "background_tasks_changed"):
-        assert hear(driver, line(type="system", subtype=subtype, is_backgrounded=False)) == []
-
-
-def test_a_task_in_the_background_is_told_when_it_begins_and_ends() -> None:
-    driver = attached()
-    start = line(
-        type="system", subtype="task_started", is_backgrounded=True, description="count the waves"
-    )
-    end = line(type="system", subtype="task_notification", status="completed", summary="12 waves")
-    assert hear(driver, start, end) == [
-        Notice(text="in the background: count the waves"),
-        Notice(text="completed: 12 waves"),
-    ]
-
-
-def test_what_a_person_should_read_is_a_notice() -> None:
-    driver = attached()
-    told = line(type="system", subtype="informational", content="mind the gap", level="warning")
-    reset = line(type="conversation_reset", trigger="clear", new_conversation_id="u")
-    assert hear(driver, told, reset) == [
-        Notice(text="mind the gap", level="warning"),
-        Notice(text="the agent begins a new conversation"),
-    ]
-    empty = line(type="system", subtype="informational")
-    assert kinds(hear(driver, empty)) == ["Unrecognised"]
-    other = line(type="hologram", subtype="task_updated")
-    assert kinds(hear(driver, other)) == ["Unrecognised"]
-
-
 def test_whose_turn_it_is_says_nothing_new_about_the_agent() -> None:
     driver = attached()
     hear(driver, init(user_message_uuids=["a"]))
     assert hear(driver, init(user_message_uuids=["b"])) == []
-
-
-def test_a_hook_is_told_of_only_where_it_failed() -> None:
-    ran = {"type": "system", "subtype": "hook_response", "hook_name": "Stop"}
-    assert hear(attached(), line(**ran, exit_code=0, outcome="success", stdout="fine")) == []
-    failed = hear(attached(), line(**ran, exit_code=1, outcome="error", stderr="no rope"))
-    assert failed == [Notice(text="Stop: no rope", level="warning")]
-
-
-def test_a_refusal_is_told_and_so_is_the_model_that_took_over() -> None:
-    driver = attached()
-    refused = {"type": "system", "subtype": "model_refusal_fallback", "content": "Flagged."}
-    facts = hear(driver, line(**refused, scope="session", fallback_model="other"))
-    assert facts == [Notice(text="Flagged.", level="warning"), ModelChanged(model="other")]
-    alone = line(type="system", subtype="model_refusal_no_fallback", api_refusal_category="cyber")
-    assert hear(driver, alone) == [Notice(text="the model refused: cyber", level="warning")]
-
-
-def test_a_summary_of_calls_is_a_notice() -> None:
-    assert hear(attached(), line(type="tool_use_summary", summary="Hoisted.")) == [
-        Notice(text="Hoisted.")
-    ]

@@ -164,6 +164,47 @@ def test_the_end_says_what_went_wrong() -> None:
     assert failed.message == "a; b"
 
 
+@pytest.mark.parametrize(
+    ("subtype", "words"),
+    [
+        ("error_max_turns", "the limit of turns is reached"),
+        ("error_max_budget_usd", "the budget is spent"),
+        ("error_max_structured_output_retries", "no answer had the form that was asked for"),
+    ],
+)
+def test_a_limit_says_which_one_even_where_the_cli_does_not(subtype: str, words: str) -> None:
+    driver = attached("2.1.38")
+    over = only(hear(driver, init(), result(subtype=subtype, errors=[])), TurnOver)
+    assert (over.reason, over.message) == ("limit", words)
+    told = result(subtype=subtype, is_error=True, errors=["Reached maximum"])
+    assert only(hear(attached(), init(), told), TurnOver).message == "Reached maximum"
+
+
+def test_an_input_that_came_to_nothing_is_not_passed_over_in_silence() -> None:
+    driver = attached("2.1.38")
+    say(driver, "hi", "k")
+    facts = hear(driver, init(), result(result=""))
+    assert only(facts, InputEchoed).key == "k"
+    assert "hook" in only(facts, TurnOver).message
+    empty = hear(attached("2.1.38"), init(), result(result=""))
+    assert only(empty, TurnOver).message == ""
+
+
+def test_what_each_model_used_is_kept_with_its_limits() -> None:
+    used = {"m": {"inputTokens": 3, "contextWindow": 200_000, "maxOutputTokens": 32_000}}
+    over = only(hear(attached(), init(), result(modelUsage=used)), TurnOver)
+    assert over.detail is not UNSET
+    assert json.loads(bytes(over.detail))["modelUsage"] == used
+
+
+def test_cost_goes_on_after_a_restart() -> None:
+    driver = attached()
+    hear(driver, init(), result(total_cost_usd=1.0))
+    driver = attached(memo=driver.memo(SESSION))
+    over = only(hear(driver, init(), result(total_cost_usd=1.25)), TurnOver)
+    assert over.cost_usd == pytest.approx(0.25)
+
+
 def test_words_that_stand_nowhere_else_are_not_lost() -> None:
     assert over(attached(), result="Unknown skill: x").message == "Unknown skill: x"
     driver = attached()

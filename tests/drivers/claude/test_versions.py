@@ -26,3 +26,11 @@ def test_a_version_is_old_or_new_and_new_where_it_cannot_be_read(
 
 def test_labels_are_joined_as_each_takes_them() -> None:
     assert (OLD.separator, NEW.separator) == (",", ", ")
+
+
+def test_an_old_version_has_nothing_that_a_new_one_has_not() -> None:
+    assert OLD.commands < NEW.commands
+    assert OLD.queries < NEW.queries
+    assert OLD.at_start <= OLD.commands
+    assert NEW.at_start == set()
+    assert (OLD.fast, OLD.logs_in, NEW.fast, NEW.logs_in) == (False, False, True, True)

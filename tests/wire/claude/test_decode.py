@@ -283,3 +283,14 @@ def test_an_agent_finds_a_bad_line_odd(bad: bytes) -> None:
 
 def test_an_agent_keeps_what_it_does_not_know() -> None:
     assert isinstance(decode_host(line(type="hologram")), w.Unknown)
+
+
+def test_a_result_of_the_apis_own_tools_is_known_by_the_end_of_its_type() -> None:
+    raw = b'{"type":"web_search_tool_result","tool_use_id":"s","content":[]}'
+    found = d.block(raw)
+    assert isinstance(found, w.ServerToolResultBlock)
+    assert found.tool_use_id == "s"
+    assert d.block(b'{"type":"web_search_tool_result"}') is None
+    assert d.block(b'{"type":"hologram","tool_use_id":"s"}') is None
+    assert d.kind(b'{"type":"hologram"}') == "hologram"
+    assert d.kind(b"[]") == ""

@@ -20,6 +20,8 @@ WRITTEN: list[tuple[h.HostRequest, str]] = [
     (h.StopTask("t"), '{"subtype":"stop_task","task_id":"t"}'),
     (h.McpReconnect("s"), '{"subtype":"mcp_reconnect","serverName":"s"}'),
     (h.McpToggle("s", False), '{"subtype":"mcp_toggle","serverName":"s","enabled":false}'),
+    (h.McpAuthenticate("s"), '{"subtype":"mcp_authenticate","serverName":"s"}'),
+    (h.CancelAsyncMessage("u"), '{"subtype":"cancel_async_message","message_uuid":"u"}'),
     (
         h.ApplyFlagSettings(msgspec.Raw(b'{"effortLevel":"low"}')),
         '{"subtype":"apply_flag_settings","settings":{"effortLevel":"low"}}',
@@ -30,6 +32,18 @@ WRITTEN: list[tuple[h.HostRequest, str]] = [
     (h.ListModels(), '{"subtype":"list_models"}'),
     (h.GetSettings(), '{"subtype":"get_settings"}'),
     (h.GetPlan(), '{"subtype":"get_plan"}'),
+    (h.GetSessionCost(), '{"subtype":"get_session_cost"}'),
+    (h.GetStatus(), '{"subtype":"get_status"}'),
+    (h.ListPermissionRules(), '{"subtype":"list_permission_rules"}'),
+    (h.GetHooksListing(), '{"subtype":"get_hooks_listing"}'),
+    (h.GetMemoryDialog(), '{"subtype":"get_memory_dialog"}'),
+    (h.GetWorkspaceDiff(), '{"subtype":"get_workspace_diff"}'),
+    (h.FileSuggestions("src/"), '{"subtype":"file_suggestions","query":"src/"}'),
+    (h.GetTaskOutput("b1"), '{"subtype":"get_task_output","task_id":"b1"}'),
+    (
+        h.RewindFiles(user_message_id="u"),
+        '{"subtype":"rewind_files","user_message_id":"u","dry_run":true}',
+    ),
 ]
 
 

@@ -159,6 +159,8 @@ def _about_options(spec: OpenSpec, traits: Traits) -> Iterable[str]:
         yield f"skip_permissions and the mode {spec.mode} exclude each other"
     if options.effort and options.effort not in traits.efforts:
         yield f"this version has no effort {options.effort[:64]!r}"
+    if options.fast and not traits.fast:
+        yield "this version has a fast mode only in its own terminal"
     if options.main_agent and not traits.main_agents:
         yield "this version reads no input where a main agent is named"
     if options.fallback_model and options.fallback_model == spec.model:

@@ -13,27 +13,28 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.drivers.claude.memo import MAX_TASKS, Memo, OpenTool, Task
-from flybridge.drivers.claude.sink import FIELD_BYTES, Sink
-from flybridge.model.events import Diff, Plan, Tasks
+from flybridge.drivers.claude.memo import MAX_TASKS, Memo, OpenTool
+from flybridge.drivers.claude.sink import Sink
+from flybridge.drivers.claude.tasks import TaskList
+from flybridge.model.events import BackgroundChanged, Diff, Plan
 from flybridge.model.ids import ItemId
 from flybridge.session.ports import BLOB_BYTES
 from flybridge.wire.claude import messages as w
 from flybridge.wire.claude.decode import blocks, fields, text
 
 PLAN_TOOL = "ExitPlanMode"
-TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TaskList")
-PLAN_CHARS = 16 * 1024
 PATCH_BYTES = BLOB_BYTES // 2
 MAX_LINES = 2000
+MAX_TASK_BYTES = 2048
 _WORDS = 512
-_TRUE = Raw(b"true")
+_HUNK = ("oldStart", "oldLines", "newStart", "newLines", "lines")
 
 
 class Changes:
     def __init__(self, memo: Memo, sink: Sink) -> None:
         self._memo = memo
         self._sink = sink
+        self._tasks = TaskList(memo, sink)
 
     # ---- plans ---------------------------------------------------------------------------------
 
@@ -47,8 +48,8 @@ class Changes:
         if not said.strip() or checksum == self._memo.plan:
             return
         self._memo.plan = checksum
-        cut = said if len(said) <= PLAN_CHARS else f"{said[:PLAN_CHARS]}\n…"
-        self._sink.put(Plan(text=cut, parent=parent))
+        head, blob = self._sink.text(said)
+        self._sink.put(Plan(text=head, parent=parent, blob=blob))
 
     # ---- results -------------------------------------------------------------------------------
 
@@ -56,81 +57,47 @@ class Changes:
         """Tell what a call that succeeded has changed."""
         if detail is UNSET:
             return
-        if call.name in ("Edit", "Write", "NotebookEdit"):
+        if call.name == "Bash":
+            self._sent_to_background(fields(detail))
+        elif call.name in ("Edit", "Write", "NotebookEdit"):
             self._changed(call.item, fields(detail))
-        elif call.name == "TodoWrite" and not call.parent:
-            self._list_is(_todos(fields(detail).get("newTodos")))
-        elif call.name in TASK_TOOLS:
-            self._list_is(self._merged(call, fields(detail)))
         elif call.name == PLAN_TOOL:
             self._planned(text(fields(detail).get("plan", UNSET)), call.parent)
+        else:
+            self._tasks.changed_by(call, detail)
 
     def _changed(self, item: ItemId, told: Mapping[str, Raw]) -> None:
         path = _words(told, "filePath") or _words(told, "notebook_path")
         patch = _patch(told)
         if path and patch:
-            self._sink.put(Diff(item=item, path=path, patch=_fitting(patch)))
+            whole = msgspec.json.encode(patch)
+            fits = len(whole) <= BLOB_BYTES
+            shown = Raw(whole) if fits else _fitting(patch)
+            blob = "" if fits else self._sink.store(whole)
+            self._sink.put(Diff(item=item, path=path, patch=shown, blob=blob))
 
-    # ---- tasks ---------------------------------------------------------------------------------
+    def background(self, tasks: list[Raw]) -> None:
+        """All that runs beside the conversation now, as the CLI lists it."""
+        self._memo.lists_background = True
+        self._in_background(tasks)
+
+    def _in_background(self, tasks: list[Raw]) -> None:
+        kept = [one.copy() for one in tasks[:MAX_TASKS] if len(bytes(one)) <= MAX_TASK_BYTES]
+        if kept != self._memo.background:
+            self._memo.background = kept
+            self._sink.put(BackgroundChanged(tasks=tuple(kept)))
+
+    def _sent_to_background(self, told: Mapping[str, Raw]) -> None:
+        """A command goes on after its result. A version that lists none never tells its end."""
+        name = _words(told, "backgroundTaskId")
+        if name and not self._memo.lists_background:
+            task = Raw(msgspec.json.encode({"task_id": name}))
+            self._in_background([*self._memo.background, task])
 
     def new_conversation(self) -> None:
         """The agent has forgotten its tasks, and its plan."""
         self._memo.plan = 0
-        self._list_is([])
-
-    def _list_is(self, tasks: list[Task]) -> None:
-        if tasks != self._memo.tasks:
-            self._memo.tasks = tasks
-            self._sink.put(Tasks(tasks=Raw(msgspec.json.encode(tasks))))
-
-    def _merged(self, call: OpenTool, told: Mapping[str, Raw]) -> list[Task]:
-        """The list as it is after this call."""
-        given = {} if call.given is UNSET else fields(call.given)
-        match call.name:
-            case "TaskCreate":
-                made = _task({**given, **fields(told.get("task", Raw(b"{}")))})
-                return [*self._memo.tasks, made][-MAX_TASKS:] if made.id else self._memo.tasks
-            case "TaskUpdate" if told.get("success") == _TRUE:
-                return self._updated(_words(told, "taskId"), given, told)
-            case "TaskList" if "tasks" in told:
-                active = {one.id: one.active for one in self._memo.tasks}
-                listed = [_task(fields(one)) for one in blocks(told["tasks"]) or []]
-                for one in listed:
-                    one.active = one.active or active.get(one.id, "")
-                return listed[-MAX_TASKS:]
-            case _:
-                return self._memo.tasks
-
-    def _updated(self, name: str, given: Mapping[str, Raw], told: Mapping[str, Raw]) -> list[Task]:
-        change = fields(told.get("statusChange", Raw(b"{}")))
-        status = _words(change, "to") or _words(given, "status")
-        if status == "deleted":
-            return [one for one in self._memo.tasks if one.id != name]
-        return [
-            msgspec.structs.replace(
-                one,
-                content=_words(given, "subject") or one.content,
-                status=status or one.status,
-                active=_words(given, "activeForm") or one.active,
-            )
-            if one.id == name
-            else one
-            for one in self._memo.tasks
-        ]
-
-
-def _todos(raw: Raw | None) -> list[Task]:
-    parts = blocks(raw) if raw is not None else None
-    return [_task(fields(one)) for one in (parts or [])[:MAX_TASKS]]
-
-
-def _task(told: Mapping[str, Raw]) -> Task:
-    return Task(
-        id=_words(told, "id"),
-        content=_words(told, "content") or _words(told, "subject"),
-        status=_words(told, "status") or "pending",
-        active=_words(told, "activeForm"),
-    )
+        self._tasks.becomes([])
 
 
 def _words(told: Mapping[str, Raw], name: str) -> str:
@@ -153,15 +120,12 @@ def _patch(told: Mapping[str, Raw]) -> list[Raw]:
 
 def _hunk(old: str, new: str) -> Raw:
     before, after = _lines(old), _lines(new)
-    lines = [*(f"-{one}" for one in before), *(f"+{one}" for one in after)]
-    if len(lines) > MAX_LINES:
-        lines = [*lines[:MAX_LINES], f"\\ {len(lines) - MAX_LINES} more lines"]
     hunk = {
         "oldStart": 1 if before else 0,
         "oldLines": len(before),
         "newStart": 1 if after else 0,
         "newLines": len(after),
-        "lines": lines,
+        "lines": [*(f"-{one}" for one in before), *(f"+{one}" for one in after)],
     }
     return Raw(msgspec.json.encode(hunk))
 
@@ -172,22 +136,35 @@ def _lines(said: str) -> list[str]:
 
 
 def _fitting(hunks: Sequence[Raw]) -> Raw:
-    """As many hunks as an event takes; the result's own object has them all."""
+    """As many hunks as an event takes, the last one cut; the blob has them all."""
     room = PATCH_BYTES
     kept: list[Raw] = []
     for one in hunks:
-        room -= len(bytes(one)) + 1
-        if room < 0:
+        if len(bytes(one)) > room:
+            kept.append(_cut(one, room))
             left = len(hunks) - len(kept)
-            note = {"lines": [f"\\ {left} more changes, too long to be shown here"]}
-            kept.append(Raw(msgspec.json.encode(note)))
+            if left:
+                kept.append(_note(f"\\ {left} more changes, too long to be shown here"))
             break
         kept.append(one)
+        room -= len(bytes(one)) + 1
     return Raw(msgspec.json.encode(kept))
 
 
-def kept_input(tool: str, given: w.MaybeRaw) -> w.MaybeRaw:
-    """What of a call's input its result will not repeat, and is needed then."""
-    if tool not in TASK_TOOLS or given is UNSET or len(bytes(given)) > FIELD_BYTES:
-        return UNSET
-    return given.copy()
+def _cut(hunk: Raw, room: int) -> Raw:
+    """The first lines of a hunk, and how many more there are."""
+    told = fields(hunk)
+    lines = blocks(told.get("lines", Raw(b"[]"))) or []
+    kept: list[Raw] = []
+    for one in lines:
+        room -= len(bytes(one)) + 1
+        if room < 0 or len(kept) == MAX_LINES:
+            break
+        kept.append(one)
+    kept.append(Raw(msgspec.json.encode(f"\\ {len(lines) - len(kept)} more lines")))
+    told["lines"] = Raw(msgspec.json.encode(kept))
+    return Raw(msgspec.json.encode({name: told[name] for name in _HUNK if name in told}))
+
+
+def _note(said: str) -> Raw:
+    return Raw(msgspec.json.encode({"lines": [said]}))

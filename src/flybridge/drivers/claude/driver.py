@@ -6,31 +6,22 @@ import hashlib
 import re
 from collections.abc import Sequence
 from typing import assert_never
-from uuid import UUID, uuid5
 
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.drivers.claude.callbacks import notice_of, reply_to
 from flybridge.drivers.claude.changes import Changes
 from flybridge.drivers.claude.items import MAX_NAME, Items
 from flybridge.drivers.claude.memo import MAX_ECHOES, bound, restored
+from flybridge.drivers.claude.names import message_of
+from flybridge.drivers.claude.news import News
 from flybridge.drivers.claude.prompts import Prompts
 from flybridge.drivers.claude.reports import Reports
 from flybridge.drivers.claude.requests import Requests
 from flybridge.drivers.claude.sink import Sink
-from flybridge.drivers.claude.translate import (
-    INTERRUPTED,
-    LOCAL_OUTPUT,
-    NOISE,
-    TEXT_CHARS,
-    first_text,
-    is_made_up,
-    readable,
-    texts,
-    to_blocks,
-    untagged,
-    was_rejected,
-)
+from flybridge.drivers.claude.speech import Speech
+from flybridge.drivers.claude.translate import readable, to_blocks
 from flybridge.drivers.claude.turns import Turns
 from flybridge.drivers.claude.versions import traits_of
 from flybridge.errors import FlybridgeError, NotSupportedError
@@ -43,18 +34,9 @@ from flybridge.model.deliveries import Answer
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.session.ports import Output
 from flybridge.wire.claude import encode
-from flybridge.wire.claude import host_requests as h
 from flybridge.wire.claude import messages as w
-from flybridge.wire.claude.decode import (
-    block,
-    blocks,
-    decode,
-    delta_kind,
-    text,
-)
+from flybridge.wire.claude.decode import decode
 
-NAMESPACE = UUID("5f1d6f0e-6f5b-5c0a-9b7e-2f6a3c1d8e4b")  # of every uuid we derive
-_UNANSWERED = "request_user_dialog"  # a dialog nobody declared: the CLI asks elsewhere then
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,16}")
 
 
@@ -78,6 +60,7 @@ class ClaudeDriver:
         self._changes = Changes(self._memo, self._sink)
         self._items = Items(self._memo, self._sink, self._life, self._changes)
         self._reports = Reports(self._memo, self._sink, self._capabilities.version)
+        self._news = News(self._sink, self._reports, self._changes)
         self._requests = Requests(
             self._memo, self._sink, self._life, spec, self._reports, self._traits
         )
@@ -93,6 +76,10 @@ class ClaudeDriver:
             resumed=spec.resume,
             names_inputs=self._traits.names_inputs,
         )
+        self._speech = Speech(
+            self._memo, self._sink, self._items, self._prompts, self._reports, self._turns
+        )
+        self.deadline_ms = self._requests.deadline_ms
 
     def memo(self, session: SessionId) -> bytes:
         return msgspec.json.encode(self._memo)
@@ -101,26 +88,26 @@ class ClaudeDriver:
         return self._sink.take()
 
     def tick(self, now_ms: int) -> None:
-        """Only queries wait, and not for long."""
+        """Only what we have asked for waits, and not for ever."""
         self._requests.tick(now_ms)
         self.deadline_ms = self._requests.deadline_ms
 
     def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None:
-        self._requests.query(ref, name)
+        self._requests.queries.ask(ref, name, params)
         self.deadline_ms = self._requests.deadline_ms
 
     def host_answered(self, answer: Answer) -> None:
         """Claude Code asks its host for no files and no terminals."""
 
     def connected(self, now_ms: int) -> None:
-        self._requests.ask("initialize", h.Initialize())
+        self._requests.hello()
+        self.deadline_ms = self._requests.deadline_ms
 
     def lost(self, end: LinkEnd, now_ms: int) -> None:
         self._items.end()
         self._prompts.end()
         self._turns.lost()
         self._memo.echoes.clear()
-        self._memo.asked.clear()
         self._memo.given.clear()
         self._requests.lost()
         self.deadline_ms = None
@@ -132,6 +119,7 @@ class ClaudeDriver:
             self._send(command, key)
         except FlybridgeError as error:
             self._sink.put(f.InputRejected(key=key, reason=str(error)))
+        self.deadline_ms = self._requests.deadline_ms
 
     def _send(self, command: c.Command, key: InputKey) -> None:
         match command:
@@ -144,19 +132,15 @@ class ClaudeDriver:
             case c.Interrupt():
                 self._memo.stopping = self._memo.turn
                 self._requests.interrupt(key)
-            case c.SetModel(model=model):
-                self._requests.ask("model", h.SetModel(model or UNSET), key, model)
-            case c.SetMode(mode=mode):
-                self._requests.set_mode(mode, key)
-            case c.SetEffort(effort=effort):
-                self._requests.set_effort(effort, key)
-            case c.SetThinking(tokens=tokens):
-                self._requests.set_thinking(tokens, key)
+            case c.SetModel() | c.SetMode() | c.SetEffort() | c.SetFast() | c.SetThinking():
+                self._requests.change(command, key)
             case c.StopTask(task=task):
                 self._requests.stop_task(task, key)
             case c.Mcp():
                 self._requests.mcp(command, key)
-            case c.EditQueued() | c.CancelQueued() | c.Rename() | c.Archive():
+            case c.CancelQueued(key=waiting):
+                self._requests.cancel(InputKey(waiting), key)
+            case c.EditQueued() | c.Rename() | c.Archive():
                 raise NotSupportedError(f"Claude Code takes no {type(command).__name__} from here")
             case c.Delete() | c.Close():
                 raise NotSupportedError("Claude Code is not told of its end")
@@ -164,7 +148,7 @@ class ClaudeDriver:
                 assert_never(command)
 
     def _say(self, content: Sequence[Content], key: InputKey) -> None:
-        uuid = str(uuid5(NAMESPACE, f"{self._sink.session}\n{key}"))
+        uuid = message_of(self._sink.session, key)
         data = encode.prompt(to_blocks(content), uuid=uuid)
         bound(self._memo.echoes, MAX_ECHOES)
         self._memo.echoes[uuid] = key
@@ -192,11 +176,11 @@ class ClaudeDriver:
         # One line per kind of message: long, but nothing to understand.
         match message:
             case w.StreamEvent():
-                self._stream(message, line)
+                self._speech.streamed(message, line)
             case w.Assistant():
-                self._assistant(message)
+                self._speech.answered(message)
             case w.User():
-                self._user(message, line)
+                self._speech.in_the_users_name(message, line)
             case w.Result():
                 self._turns.ended(message, line)
             case w.Init():
@@ -206,7 +190,7 @@ class ClaudeDriver:
             case w.ApiRetry():
                 self._reports.retried(message, now_ms)
             case w.CompactBoundary(compact_metadata=detail):
-                self._sink.put(e.ContextCompacted(phase="done", detail=self._sink.detail(detail)))
+                self._reports.compacted(detail)
             case w.PermissionDenied(tool_name=name, tool_use_id=tool, message=why):
                 self._items.denied(tool, name, why)
             case w.CanUseTool():
@@ -219,7 +203,7 @@ class ClaudeDriver:
             case w.ControlResponse(response=response):
                 self._response(response, line)
             case w.CommandLifecycle():
-                self._lifecycle(message)
+                self._turns.lifecycle(message)
             case w.RateLimitEvent(rate_limit_info=info):
                 self._reports.limited(info)
             case w.ToolProgress():
@@ -228,118 +212,12 @@ class ClaudeDriver:
             case w.KeepAlive():
                 pass
             case w.Unknown(type=kind, subtype=subtype, parent=parent):
-                if kind == "conversation_reset":
-                    self._changes.new_conversation()
-                known = (kind, subtype) in NOISE
-                if not known and not self._reports.news(kind, subtype, message.line):
+                if not self._news.told(kind, subtype, message.line):
                     self._sink.unrecognised(message.line, parent[:MAX_NAME])
             case w.Odd():
                 self._sink.unrecognised(message.line)
             case _:
                 assert_never(message)
-
-    # ---- inputs ---------------------------------------------------------------------------------
-
-    def _lifecycle(self, message: w.CommandLifecycle) -> None:
-        key = self._memo.echoes.get(message.command_uuid)
-        if message.state == "started":
-            self._turns.begin()
-            self._echo(message.command_uuid)
-        elif key is not None and message.state in ("cancelled", "discarded", "refused"):
-            del self._memo.echoes[message.command_uuid]
-            self._sink.put(f.InputRejected(key=key, reason=message.state))
-
-    def _echo(self, uuid: str) -> bool:
-        key = self._memo.echoes.pop(uuid, None)
-        if key is None:
-            return False
-        self._memo.asker = ""
-        self._sink.put(f.InputEchoed(key=key))
-        return True
-
-    # ---- what is said ---------------------------------------------------------------------------
-
-    def _stream(self, message: w.StreamEvent, line: bytes) -> None:
-        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
-        match message.event:
-            case w.BlockDelta(index=index, delta=delta):
-                piece = delta.text or delta.thinking or delta.partial_json
-                known = self._items.block_grew(parent, index, piece)
-                if not known or (not piece and ("delta", delta_kind(line)) not in NOISE):
-                    self._sink.unrecognised(line, parent)
-            case w.BlockStart() as event:
-                self._evidence(parent)
-                self._items.block_started(parent, event, line)
-            case w.BlockStop(index=index):
-                self._items.block_stopped(parent, index)
-            case w.MessageStart(message=head):
-                self._evidence(parent)
-                self._items.message_started(parent, head.id)
-                self._reports.usage_is(parent, head.usage)
-            case w.MessageDelta(usage=usage):
-                self._reports.usage_is(parent, usage)
-            case w.MessageStop() | w.Ping():
-                pass
-            case _:
-                assert_never(message.event)
-
-    def _evidence(self, parent: str) -> None:
-        """A sub-agent may speak while no turn runs: only the main agent makes turns."""
-        if not parent:
-            self._turns.begin()
-
-    def _assistant(self, message: w.Assistant) -> None:
-        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
-        self._evidence(parent)
-        code = text(message.error)
-        if message.local_command_source is not UNSET and not code and not parent:
-            self._printed("\n".join(texts(message.message.content)))
-            return
-        for raw in message.message.content:
-            part = block(raw) if code else None
-            if isinstance(part, w.TextBlock):  # the CLI's words about a failure, not the model's
-                said = part.text[:TEXT_CHARS]
-                self._sink.put(e.Error(code=code[:MAX_NAME], text=said))
-            else:
-                self._items.completed(message, raw)
-        self._reports.usage_is(parent, message.message.usage)
-
-    def _user(self, message: w.User, line: bytes) -> None:
-        if message.uuid is not UNSET and message.is_replay is True and self._echo(message.uuid):
-            return
-        parts = blocks(message.message.content)
-        results = [one for raw in parts or [] if isinstance(one := block(raw), w.ToolResultBlock)]
-        if results:
-            self._tool_results(message, results, line)
-            return
-        said = text(message.message.content) or first_text(parts or [])
-        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
-        if message.is_replay is True:
-            if said.startswith(LOCAL_OUTPUT):
-                self._printed(untagged(said))
-        elif is_made_up(message) and 0 < len(said) <= TEXT_CHARS and not parent:
-            self._sink.put(e.Notice(text=said))
-        elif not said.startswith(INTERRUPTED) and not parent:
-            self._sink.unrecognised(line, parent)
-
-    def _printed(self, said: str) -> None:
-        """What a slash command printed: in the user's name, or in the model's where it is newer."""
-        if len(said) > TEXT_CHARS:
-            self._items.printed(said)
-        elif said:
-            self._memo.spoke = True  # the turn's result repeats it
-            self._sink.put(e.Notice(text=said))
-
-    def _tool_results(self, message: w.User, results: list[w.ToolResultBlock], line: bytes) -> None:
-        parent = (message.parent_tool_use_id or "")[:MAX_NAME]
-        for one in results:
-            self._prompts.tool_returned(one.tool_use_id)
-            rejected = was_rejected(message.tool_result_meta, one.tool_use_id)
-            if rejected:
-                self._items.denied(one.tool_use_id)
-            detail = message.tool_use_result if len(results) == 1 else UNSET
-            if not self._items.returned(one, parent, detail, rejected=rejected):
-                self._sink.unrecognised(line, parent)
 
     # ---- what is asked --------------------------------------------------------------------------
 
@@ -353,11 +231,15 @@ class ClaudeDriver:
 
     def _refuse(self, request: w.OtherRequest) -> None:
         """Every request gets an answer, or the CLI waits for it for ever."""
-        if request.subtype != _UNANSWERED:
+        reply = reply_to(request)
+        if reply is not None:
             self._memo.use_up(request.request_id)
-            reason = f"not supported: {request.subtype[:MAX_NAME]}"
-            self._sink.write(encode.failure(request.request_id, reason))
-        self._sink.unrecognised(request.line)
+            self._sink.write(reply)
+        said = notice_of(request)
+        if said:
+            self._sink.put(e.Notice(text=said, level="warning"))
+        else:
+            self._sink.unrecognised(request.line)
 
     def _response(self, response: w.ResponseBody, line: bytes) -> None:
         if self._requests.answered(response):

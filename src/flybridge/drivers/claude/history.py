@@ -86,14 +86,15 @@ class Conversation(msgspec.Struct, kw_only=True):
     branches: int = 0  # other ends, not shown here
 
 
-def read(lines: Iterable[bytes]) -> Conversation:
-    """The conversation in these lines, whatever state they are in."""
-    return converse(Tree(lines))
+def read(lines: Iterable[bytes], *, whole: bool = False) -> Conversation:
+    """The conversation in these lines, whatever state they are in; ``whole``: no text is cut."""
+    return converse(Tree(lines), whole=whole)
 
 
-def converse(tree: Tree) -> Conversation:
+def converse(tree: Tree, *, whole: bool = False) -> Conversation:
     way = tree.way()
     pieces = [piece for node in way for piece in pieces_of(node)]
+    pieces = pieces if whole else [_cut(one) for one in pieces]
     return Conversation(
         about=_about((*tree.titles, *way)),
         pieces=pieces,
@@ -170,8 +171,17 @@ def _pieces(node: t.Node) -> Iterator[Piece]:
             pass
 
 
+def _cut(piece: Piece) -> Piece:
+    """The same, short enough to be looked at."""
+    big = isinstance(piece.input, Raw) and len(bytes(piece.input)) > INPUT_BYTES
+    if not big and len(piece.text) <= TEXT_CHARS:
+        return piece
+    given = UNSET if big else piece.input
+    return msgspec.structs.replace(piece, text=piece.text[:TEXT_CHARS], input=given, cut=True)
+
+
 def _said(kind: Kind, words: str) -> Piece:
-    return Piece(kind=kind, text=words[:TEXT_CHARS], cut=len(words) > TEXT_CHARS)
+    return Piece(kind=kind, text=words)
 
 
 def _of_user(node: t.Node) -> Iterator[Piece]:
@@ -224,15 +234,9 @@ def _of_assistant(node: t.Node) -> Iterator[Piece]:
             case w.RedactedThinkingBlock():
                 yield Piece(kind="thinking")
             case w.ToolUseBlock() as call:
-                yield _call(call)
+                yield Piece(kind="call", tool=call.id, name=call.name, input=call.input)
             case _:
                 yield _said("text", f"[{text(fields(raw).get('type', UNSET)) or 'unknown'}]")
-
-
-def _call(call: w.ToolUseBlock) -> Piece:
-    given = call.input
-    big = isinstance(given, Raw) and len(bytes(given)) > INPUT_BYTES
-    return Piece(kind="call", tool=call.id, name=call.name, input=UNSET if big else given, cut=big)
 
 
 def _of_system(node: t.Node) -> Iterator[Piece]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Literal
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from flybridge.drivers.claude.changes import Changes, kept_input
+from flybridge.drivers.claude.changes import Changes
 from flybridge.drivers.claude.memo import (
+    MAX_AGENTS,
     MAX_BLOCKS,
     MAX_STREAMS,
     MAX_TOOLS,
@@ -16,18 +18,23 @@ from flybridge.drivers.claude.memo import (
     OpenBlock,
     OpenTool,
     Stream,
+    bound,
 )
 from flybridge.drivers.claude.sink import Sink
-from flybridge.drivers.claude.translate import OPEN_KINDS, tool_text
+from flybridge.drivers.claude.tasks import kept_input
+from flybridge.drivers.claude.translate import OPEN_KINDS, SYNTHETIC, server_result, tool_text
 from flybridge.model.deliveries import Preview
-from flybridge.model.events import ItemStatus, Notice, PermissionAuto
+from flybridge.model.events import Notice, PermissionAuto
 from flybridge.model.facts import ItemClosed, ItemOpened, ToolCalled, ToolReturned
 from flybridge.model.ids import ItemId
+from flybridge.model.kinds import ItemStatus
 from flybridge.wire.claude import messages as w
-from flybridge.wire.claude.decode import block
+from flybridge.wire.claude.decode import block, fields
+from flybridge.wire.claude.decode import text as text_of
 
 MAX_NAME = 256
 MAX_INDEX = 1_000_000
+AGENT_TOOLS = ("Task", "Agent")
 
 
 class Items:
@@ -65,7 +72,7 @@ class Items:
         part = block(event.content_block)
         opened = OpenBlock(kind=OPEN_KINDS.get(type(part), "other"))
         first = ""
-        if isinstance(part, w.ToolUseBlock):
+        if isinstance(part, w.ToolUseBlock | w.ServerToolUseBlock):
             opened.tool = part.id
             opened.item = self._tool_item(part.id)
             if not opened.item:
@@ -113,22 +120,43 @@ class Items:
     def completed(self, message: w.Assistant, raw: Raw) -> None:
         """A whole block arrived: it replaces what was streamed of it."""
         parent = (message.parent_tool_use_id or "")[:MAX_NAME]
+        self._overtake(message, parent)
         part = block(raw)
-        if isinstance(part, w.ToolUseBlock):
-            self._called(parent, part, raw)
+        if isinstance(part, w.ToolUseBlock | w.ServerToolUseBlock):
+            self._called(parent, part, raw, text_of(message.subagent_type))
         elif isinstance(part, w.TextBlock):
             self._said(message, parent, "text", part.text)
         elif isinstance(part, w.ThinkingBlock):
             self._said(message, parent, "thinking", part.thinking)
         elif isinstance(part, w.RedactedThinkingBlock):
             self._said(message, parent, "redacted", "")
+        elif isinstance(part, w.ServerToolResultBlock):
+            self._forget_other(parent)
+            if not self.returned(server_result(part), parent, UNSET, rejected=False):
+                self._sink.unrecognised(raw, parent)
         else:
             self._forget_other(parent)
             self._sink.unrecognised(raw, parent)
 
+    def _overtake(self, message: w.Assistant, parent: str) -> None:
+        """A whole answer under another id, without a start of its own.
+
+        After a stream that broke, 2.1.38 asks again without streaming: the half answer
+        before this one was given up.
+        """
+        stream, name = self._memo.streams.get(parent), message.message.id[:MAX_NAME]
+        if stream is None or not stream.message or message.message.model == SYNTHETIC:
+            return
+        if name and name != stream.message:
+            self._drop_stream(parent, "discarded")
+
     def _said(self, message: w.Assistant, parent: str, kind: BlockKind, text: str) -> None:
         index = self._streamed(parent, message.message.id, kind)
-        status: ItemStatus = "partial" if message.aborted is True else "complete"
+        if kind == "text" and self._is_repeated(message, parent, text) and index is None:
+            return
+        status: ItemStatus = "complete"
+        if message.aborted is True:
+            status = "partial" if text else "discarded"
         head, blob = self._sink.text(text)
         if index is None:
             item = self._next_item()
@@ -138,6 +166,20 @@ class Items:
         self._sink.put(
             ItemClosed(item=item, status=status, text=head, redacted=kind == "redacted", blob=blob)
         )
+
+    def _is_repeated(self, message: w.Assistant, parent: str, text: str) -> bool:
+        """The same words, under another id, right after the first time.
+
+        2.1.38 says a text twice whose stream broke after its end. Only an answer that was
+        not streamed knows already why it stopped, so a model that repeats itself is heard.
+        """
+        if parent or not text:
+            return False
+        before, place = self._memo.said, self._memo.said_in
+        name = message.message.id[:MAX_NAME]
+        self._memo.said, self._memo.said_in = zlib.crc32(text.encode("utf-8", "replace")), name
+        whole = message.message.stop_reason is not None
+        return whole and place not in ("", name) and before == self._memo.said
 
     def printed(self, text: str) -> None:
         """A text of the CLI's own that is too long for a notice."""
@@ -154,7 +196,10 @@ class Items:
         found = (index for index, one in stream.blocks.items() if one.kind == kind)
         return next(found, None)
 
-    def _called(self, parent: str, call: w.ToolUseBlock, raw: Raw) -> None:
+    def _called(
+        self, parent: str, call: w.ToolUseBlock | w.ServerToolUseBlock, raw: Raw, agent: str
+    ) -> None:
+        self._memo.said_in = ""
         stream = self._memo.streams.get(parent, Stream())
         index = next((i for i, one in stream.blocks.items() if one.tool == call.id), None)
         if index is not None:
@@ -170,15 +215,31 @@ class Items:
         above = self.item_of(parent)
         kept = kept_input(call.name, call.input)
         self._memo.tools[call.id] = OpenTool(item=item, parent=above, name=call.name, given=kept)
+        self._note_agents(item, call, above, agent)
         given, blob = self._sink.body(call.input)
         self._sink.put(ToolCalled(item=item, name=call.name, input=given, parent=above, blob=blob))
         self._changes.plan_in(call.name, call.input, above)
+
+    def _note_agents(
+        self, item: ItemId, call: w.ToolUseBlock | w.ServerToolUseBlock, above: ItemId, agent: str
+    ) -> None:
+        """Who is started by this call, and who made it: a prompt may ask in that one's name."""
+        if call.name in AGENT_TOOLS and call.input is not UNSET:
+            given = fields(call.input)
+            kind = text_of(given.get("subagent_type", UNSET))
+            bound(self._memo.agents, MAX_AGENTS)
+            kind = kind or text_of(given.get("description", UNSET)) or call.name
+            self._memo.agents[item] = kind[:MAX_NAME]
+        if above and agent:
+            bound(self._memo.agents, MAX_AGENTS)
+            self._memo.agents[above] = agent[:MAX_NAME]
 
     def returned(
         self, result: w.ToolResultBlock, parent: str, detail: w.MaybeRaw, *, rejected: bool
     ) -> bool:
         """A tool's result; False when that call had its result before."""
         tool = result.tool_use_id
+        self._memo.said_in = ""
         known = self._memo.tools.pop(tool, None)
         if known is None:
             item = ItemId("") if self._memo.is_used_up(tool) else self._tool_item(tool)
@@ -262,10 +323,11 @@ class Items:
             self._memo.use_up(gone.tool)
             self._sink.put(ToolReturned(item=gone.item, status=status, parent=self.item_of(parent)))
         elif gone.kind != "other":
-            whole = "complete" if gone.stopped else status
-            self._sink.put(
-                ItemClosed(item=gone.item, status=whole, redacted=gone.kind == "redacted")
-            )
+            hidden = gone.kind == "redacted"
+            whole: ItemStatus = "complete" if gone.stopped else status
+            if not gone.count and not hidden:  # nothing of it was ever there
+                whole = "discarded"
+            self._sink.put(ItemClosed(item=gone.item, status=whole, redacted=hidden))
 
     def _release(self, parent: str, index: int) -> OpenBlock:
         """Show the last of a block and stop following it."""

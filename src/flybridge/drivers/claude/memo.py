@@ -23,10 +23,13 @@ MAX_STREAMS = 16
 MAX_BLOCKS = 256
 MAX_SEEN = 128
 MAX_TASKS = 100
+MAX_AGENTS = 64
 
 V = TypeVar("V")
 BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "tool", "other"]
-RequestKind: TypeAlias = Literal["initialize", "interrupt", "model", "mode", "setting"]
+RequestKind: TypeAlias = Literal[
+    "initialize", "interrupt", "model", "mode", "setting", "fast", "login", "cancel"
+]
 
 
 class OpenBlock(msgspec.Struct, omit_defaults=True):
@@ -61,6 +64,9 @@ class Task(msgspec.Struct, omit_defaults=True):
     content: str = ""
     status: str = ""
     active: str = field(name="activeForm", default="")
+    owner: str = ""
+    blocks: list[str] = []  # the ids of tasks that wait for this one
+    blocked_by: list[str] = field(name="blockedBy", default_factory=list)
 
 
 class OpenPrompt(msgspec.Struct, omit_defaults=True):
@@ -77,6 +83,8 @@ class Asked(msgspec.Struct, omit_defaults=True):
     kind: RequestKind
     key: InputKey = InputKey("")
     value: str = ""
+    subtype: str = ""
+    late: bool = False  # given up: what it says now is heard, but nobody waits for it
 
 
 class Given(msgspec.Struct, omit_defaults=True):
@@ -98,17 +106,23 @@ class Memo(msgspec.Struct, omit_defaults=True):
     model: str = ""
     mode: str = ""
     ready: str = ""  # digest of what the agent last said of itself
-    context: int = 0
+    context: int | None = 0  # tokens the model was last given; None: not known any more
     window: int = 0
-    usage: int = 0  # checksum of the usage last shown
+    counted: dict[str, int] = {}  # the usage last shown
+    said: int = 0  # checksum of the last text, as long as nothing came after it
+    said_in: str = ""  # the message it stood in
     plan: int = 0  # checksum of the plan last shown
     tasks: list[Task] = []
+    background: list[Raw] = []  # what runs beside the conversation
+    lists_background: bool = False  # the CLI tells all of it, each time that it changes
     denials: list[int] = []  # checksums of calls whose denial was told in the running turn
     streams: dict[str, Stream] = {}
     tools: dict[str, OpenTool] = {}
+    agents: dict[str, str] = {}  # call that started a sub-agent → its kind; it may outlive the call
     prompts: dict[PromptId, OpenPrompt] = {}
     echoes: dict[str, InputKey] = {}  # uuid → input the agent has not echoed
     asked: dict[str, Asked] = {}  # request id →
+    unsupported: list[str] = []  # subtypes of requests that the CLI says it does not know
     given: dict[str, Given] = {}  # request id →
     seen: list[int] = []  # checksums of ids that are used up
 

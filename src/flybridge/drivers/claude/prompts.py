@@ -35,6 +35,7 @@ ASK_TOOL = "AskUserQuestion"
 DENIED = "The user does not want this tool to run."
 DECLINED = "The user declined to answer the questions."
 CLOSED = "the prompt is no longer open"
+_NAME = 256
 
 
 class Prompts:
@@ -76,9 +77,12 @@ class Prompts:
         )
         item = self._item_of(request.tool_use_id)
         parent = self._parent_of(request.tool_use_id)
+        agent = self._asking(request, parent)
         if is_question and questions is not None:
             self._sink.put(
-                QuestionAsked(prompt=prompt, questions=questions, item=item, parent=parent)
+                QuestionAsked(
+                    prompt=prompt, questions=questions, item=item, parent=parent, agent=agent
+                )
             )
             return True
         self._sink.put(
@@ -90,6 +94,7 @@ class Prompts:
                 parent=parent,
                 reason=text(request.decision_reason)[:TEXT_CHARS],
                 suggestions=tuple(suggestions),
+                agent=agent,
                 detail=self._sink.detail(request.rest),
             )
         )
@@ -98,6 +103,11 @@ class Prompts:
     def _parent_of(self, tool: str) -> ItemId:
         known = self._memo.tools.get(tool)
         return ItemId("") if known is None else known.parent
+
+    def _asking(self, request: w.CanUseTool, parent: ItemId) -> str:
+        """The kind of sub-agent that asks; of one whose start nobody saw, its id."""
+        known = {} if request.rest is UNSET else fields(request.rest)
+        return self._memo.agents.get(parent, "") or text(known.get("agent_id", UNSET))[:_NAME]
 
     # ---- no longer asking ----------------------------------------------------------------------
 
@@ -154,7 +164,7 @@ class Prompts:
         self._sink.put(InputRejected(key=key, reason=reason))
 
     def _allow(self, answer: AnswerPermission, key: InputKey, known: OpenPrompt) -> None:
-        chosen, left_out = updated_permissions(known.suggestions, answer.remember)
+        chosen, left_out = updated_permissions(known.suggestions, answer.remember, answer.place)
         try:
             given = known.input if answer.updated_input is UNSET else _object(answer.updated_input)
             data = encode.allow(known.request, given, chosen)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
-from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.drivers.claude.memo import Memo
 from flybridge.drivers.claude.sink import FIELD_BYTES, Sink
-from flybridge.drivers.claude.translate import TEXT_CHARS, context_of
+from flybridge.drivers.claude.slash import categories
 from flybridge.model import events as e
 from flybridge.model.deliveries import Gauge
 from flybridge.model.ids import ItemId
@@ -22,7 +20,8 @@ _NAME = 256
 _DAY_MS = 86_400_000
 _FAR_S = 1e11
 _MANY = 1_000_000
-_TRUE = Raw(b"true")
+GIVEN = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+TOKENS = (*GIVEN, "output_tokens")
 _PER_TURN = ("uuid", "user_message_uuids")  # new in every init, and nothing about the agent
 
 
@@ -48,6 +47,7 @@ class Reports:
                 model=model[:_NAME],
                 mode=mode[:_NAME],
                 version=version[:_NAME],
+                commands=categories(told),
                 detail=self._sink.detail(detail),
             )
         )
@@ -83,86 +83,46 @@ class Reports:
             )
         )
 
-    def news(self, kind: str, subtype: str, line: bytes) -> bool:
-        """What the CLI wants a person to read; False: it is something else."""
-        if kind == "conversation_reset":
-            self._sink.put(e.Notice(text="the agent begins a new conversation"))
-        elif kind == "system" and subtype in ("informational", "notification"):
-            told = fields(line)
-            said = text(told.get("content", UNSET)) or text(told.get("text", UNSET))
-            if not said or len(said) > TEXT_CHARS:
-                return False
-            self._sink.put(e.Notice(text=said, level=_level(told)))
-        elif kind == "tool_use_summary":
-            self._sink.put(e.Notice(text=_head(fields(line), "summary")))
-        elif kind == "system" and subtype == "hook_response":
-            self._hooked(fields(line))
-        elif kind == "system" and subtype.startswith("model_refusal"):
-            self._refused(fields(line))
-        else:
-            return kind == "system" and self.task(subtype, line)
-        return True
-
-    def _hooked(self, told: dict[str, Raw]) -> None:
-        """A hook that went well says nothing to a person; one that blocks or fails does."""
-        code = number(told.get("exit_code", UNSET))
-        if code or text(told.get("outcome", UNSET)) not in ("", "success"):
-            name = _head(told, "hook_name") or "a hook"
-            said = _head(told, "stderr") or _head(told, "output")
-            self._sink.put(e.Notice(text=f"{name}: {said or 'failed'}", level="warning"))
-
-    def _refused(self, told: dict[str, Raw]) -> None:
-        """The model would not answer; another one may have taken over for the session."""
-        category = _head(told, "api_refusal_category") or "no reason given"
-        said = text(told.get("content", UNSET))[:TEXT_CHARS] or f"the model refused: {category}"
-        self._sink.put(e.Notice(text=said, level="warning"))
-        if text(told.get("scope", UNSET)) == "session":
-            self.model_is(_head(told, "fallback_model"))
-
-    def task(self, subtype: str, line: bytes) -> bool:
-        """A running command or sub-agent that the CLI counts as a task; False: no such news.
-
-        One in the foreground has its tool call to show it. What goes on in the background is
-        told when it begins and when it ends.
-        """
-        told = fields(line)
-        if subtype == "task_started":
-            if told.get("is_backgrounded") == _TRUE:
-                self._sink.put(e.Notice(text=f"in the background: {_head(told, 'description')}"))
-            return True
-        if subtype == "task_notification":
-            said = _head(told, "summary") or _head(told, "task_id")
-            self._sink.put(e.Notice(text=f"{_head(told, 'status')}: {said}"))
-            return True
-        return subtype in ("task_progress", "task_updated", "background_tasks_changed")
-
     # ---- gauges --------------------------------------------------------------------------------
 
     def usage_is(self, parent: str, usage: w.MaybeRaw) -> None:
-        """The main agent's tokens so far; a sub-agent has its own count."""
+        """The main agent's tokens in this answer; a sub-agent has its own count.
+
+        The end of a stream tells only what has changed, so the numbers are added to those
+        of its start.
+        """
         if parent or usage is UNSET or len(bytes(usage)) > FIELD_BYTES:
             return
-        checksum = zlib.crc32(bytes(usage))
-        if checksum == self._memo.usage:
-            return
-        self._memo.usage = checksum
-        self._sink.put(Gauge("usage", usage))
-        given = context_of(usage)
-        if given and given != self._memo.context:
-            self._memo.context = given
+        known = fields(usage)
+        told = {one: int(value) for one in TOKENS if (value := number(known.get(one, UNSET)))}
+        whole = {one: 0 for one in TOKENS if one in known} | told
+        if "input_tokens" not in known:
+            whole = self._memo.counted | whole
+        if whole != self._memo.counted:
+            self._memo.counted = whole
+            self._sink.put(Gauge("usage", Raw(msgspec.json.encode(whole))))
+        given = sum(whole.get(one, 0) for one in GIVEN)
+        if given:
+            self.context_is(given)
+
+    def context_is(self, tokens: int | None, window: int = 0) -> None:
+        """How full the model's memory is; None: not known until the next answer."""
+        before = (self._memo.context, self._memo.window)
+        self._memo.context, self._memo.window = tokens, window or self._memo.window
+        if before != (self._memo.context, self._memo.window):
             self._sink.put(Gauge("context", self.context()))
 
+    def compacted(self, metadata: w.MaybeRaw) -> None:
+        """Newer versions say what is left; of an older one it is not known."""
+        self._sink.put(e.ContextCompacted(phase="done", detail=self._sink.detail(metadata)))
+        known = {} if metadata is UNSET else fields(metadata)
+        left = number(known.get("post_tokens", UNSET))
+        self.context_is(None if left is None or left < 0 else int(left))
+
     def context(self) -> Raw:
-        return Raw(b'{"tokens":%d,"window":%d}' % (self._memo.context, self._memo.window))
+        value = {"tokens": self._memo.context, "window": self._memo.window}
+        return Raw(msgspec.json.encode(value))
 
     def tool_seconds(self, item: ItemId, seconds: float) -> None:
         value = {"item": item, "seconds": seconds}
         self._sink.put(Gauge("tool_seconds", Raw(msgspec.json.encode(value))))
-
-
-def _level(told: dict[str, Raw]) -> Literal["info", "warning"]:
-    return "warning" if text(told.get("level", UNSET)) in ("warning", "error") else "info"
-
-
-def _head(told: dict[str, Raw], name: str) -> str:
-    return text(told.get(name, UNSET))[:_NAME]

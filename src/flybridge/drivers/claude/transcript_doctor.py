@@ -264,6 +264,15 @@ def _ends(tree: Tree) -> list[Finding]:
                 effect=_effect("forgets", "harmless"),
             )
         )
+    if prompt := tree.unheard():
+        found.append(
+            Finding(
+                code="no_answer",
+                text=f"The last prompt, {prompt[:HEAD_CHARS]!r}, has no answer: the agent ended "
+                "first. It is told that none was wanted; say it again.",
+                effect=_effect("harmless", "harmless"),
+            )
+        )
     return found
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterable
 
 import msgspec
 
+from flybridge.drivers.claude.translate import INTERRUPTED
 from flybridge.wire.claude import messages as w
 from flybridge.wire.claude import transcript as t
 from flybridge.wire.claude.decode import block
 
 HEAD_CHARS = 60
+NO_PROMPT = ("<", INTERRUPTED)  # commands and notifications, and the end of a turn
 
 
 class Flaw(msgspec.Struct, frozen=True):
@@ -273,6 +275,14 @@ class Tree:
             is_agents = self.nodes[at].type == "assistant"
             return self._mates.get(message.id or "", []) if is_agents else []
         return []
+
+    def unheard(self) -> str:
+        """The prompt that the conversation ends with, if it does: nobody has answered it."""
+        for at in sorted(self._belonging, reverse=True):
+            if self.nodes[at].type in t.SAID and not self.nodes[at].is_meta:
+                words = self._words(at) if self.nodes[at].type == "user" else []
+                return "" if not words or words[0].startswith(NO_PROMPT) else words[0]
+        return ""
 
     def uncalled(self) -> list[tuple[int, str]]:
         """Results in the conversation that no call asked for: (line number, tool id)."""

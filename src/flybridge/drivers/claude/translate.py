@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
@@ -11,9 +10,10 @@ from msgspec import UNSET, Raw
 
 from flybridge.drivers.claude.memo import BlockKind
 from flybridge.errors import NotSupportedError
+from flybridge.model.commands import Place
 from flybridge.model.content import Content, Document, Image, Text
 from flybridge.wire.claude import messages as w
-from flybridge.wire.claude.decode import block, blocks, fields, mend, number, text
+from flybridge.wire.claude.decode import block, blocks, fields, kind, mend, number, text
 
 Reason: TypeAlias = Literal["done", "interrupted", "error", "limit"]
 
@@ -25,6 +25,9 @@ NOISE: Mapping[tuple[str, str], str] = {
     ("system", "session_title_changed"): "the agent's own name for it; ours is the session's title",
     ("system", "control_request_progress"): "the answer itself will come",
     ("system", "hook_started"): "hook_response says what came of it",
+    ("system", "hook_progress"): "hook_response says what came of it",
+    ("system", "task_progress"): "its tool call, or its end, says more",
+    ("system", "task_updated"): "its end is told by task_notification",
     ("active_goal", ""): "only for a remote front end of the agent's own",
     ("autocompact_state", ""): "only for a remote front end of the agent's own",
     ("prompt_suggestion", ""): "what a person might say next; nobody asked for it",
@@ -46,7 +49,6 @@ NOISE: Mapping[tuple[str, str], str] = {
 }
 
 INTERRUPTED = "[Request interrupted by user"
-LOCAL_OUTPUT = ("<local-command-stdout>", "<local-command-stderr>")
 TEXT_CHARS = 8192
 MAX_DENIALS = 64
 OPEN_KINDS: Mapping[type, BlockKind] = {
@@ -54,8 +56,17 @@ OPEN_KINDS: Mapping[type, BlockKind] = {
     w.ThinkingBlock: "thinking",
     w.RedactedThinkingBlock: "redacted",
     w.ToolUseBlock: "tool",
+    w.ServerToolUseBlock: "tool",
 }
+SYNTHETIC = "<synthetic>"  # the CLI's own words in the model's place
 _LIMITS = ("max_turns", "budget_exhausted")
+# What an older version leaves unsaid, beside the subtype.
+_LIMIT_WORDS: Mapping[str, str] = {
+    "error_max_turns": "the limit of turns is reached",
+    "error_max_budget_usd": "the budget is spent",
+    "error_max_structured_output_retries": "no answer had the form that was asked for",
+}
+# Requests of the CLI's that only a host gets which declared hooks, servers or dialogs.
 
 
 # ---- what the CLI says ---------------------------------------------------------------------------
@@ -82,7 +93,7 @@ def message_of(result: w.Result, reason: Reason, *, spoke: bool) -> str:
     if reason == "interrupted":
         return ""
     said = text(result.result) or "; ".join(errors_of(result))
-    return said[:TEXT_CHARS]
+    return said[:TEXT_CHARS] or _LIMIT_WORDS.get(result.subtype, "")
 
 
 def errors_of(result: w.Result) -> list[str]:
@@ -127,7 +138,19 @@ def _part_text(raw: Raw) -> str:
     part = block(raw)
     if isinstance(part, w.TextBlock):
         return part.text
-    return f"[{text(fields(raw).get('type', UNSET)) or 'unknown'}]"
+    known = fields(raw)
+    found = [one for name in ("title", "url") if (one := text(known.get(name, UNSET)))]
+    return " ".join(found) or f"[{kind(raw) or 'unknown'}]"
+
+
+def server_result(part: w.ServerToolResultBlock) -> w.ToolResultBlock:
+    """What a tool of the API's own returned, in the form of all other results."""
+    known = {} if part.content is UNSET else fields(part.content)
+    if not known:
+        return w.ToolResultBlock(tool_use_id=part.tool_use_id, content=part.content)
+    code = text(known.get("error_code", UNSET))
+    said = Raw(msgspec.json.encode(code)) if code else Raw(b"[%s]" % bytes(part.content or b""))
+    return w.ToolResultBlock(tool_use_id=part.tool_use_id, content=said, is_error=bool(code))
 
 
 def was_rejected(meta: w.MaybeRaw, tool: str) -> bool:
@@ -140,13 +163,6 @@ def was_rejected(meta: w.MaybeRaw, tool: str) -> bool:
             decision = fields(known["permission_decision"]).get("decision", UNSET)
             return text(decision) == "reject"
     return False
-
-
-def context_of(usage: Raw) -> int:
-    """How many tokens the model was last given."""
-    known = fields(usage)
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return sum(int(number(known.get(name, UNSET)) or 0) for name in names)
 
 
 def window_of(model_usage: w.MaybeRaw, model: str) -> int:
@@ -172,10 +188,6 @@ def first_text(parts: Sequence[Raw]) -> str:
 
 def texts(content: Sequence[Raw]) -> list[str]:
     return [part.text for raw in content if isinstance(part := block(raw), w.TextBlock)]
-
-
-def untagged(said: str) -> str:
-    return re.sub(r"</?local-command-std(?:out|err)>", "", said).strip()
 
 
 # ---- what people say -----------------------------------------------------------------------------
@@ -206,13 +218,21 @@ def _source(one: Image | Document) -> w.Source:
     return w.Source(type="base64", media_type=one.media_type, data=one.data)
 
 
-def updated_permissions(
-    suggestions: Sequence[Raw], remember: Sequence[int]
-) -> tuple[list[Raw], list[int]]:
-    """What to remember, for this session only; and which choices were left out.
+_DESTINATIONS = {
+    "session": Raw(b'"session"'),
+    "local": Raw(b'"localSettings"'),
+    "project": Raw(b'"projectSettings"'),
+    "user": Raw(b'"userSettings"'),
+}
 
-    The CLI would write a rule into the project's settings, where it would hold for other
-    sessions too. Nobody gets all permissions bypassed by a suggestion.
+
+def updated_permissions(
+    suggestions: Sequence[Raw], remember: Sequence[int], place: Place = "session"
+) -> tuple[list[Raw], list[int]]:
+    """What to remember, where somebody wants it to hold; and which choices were left out.
+
+    Left to itself the CLI would write a rule into the project's settings, where it holds for
+    other sessions too. Nobody gets all permissions bypassed by a suggestion.
     """
     chosen: list[Raw] = []
     left_out: list[int] = []
@@ -221,7 +241,7 @@ def updated_permissions(
         if not known or text(known.get("mode", UNSET)) == "bypassPermissions":
             left_out.append(index)
             continue
-        known["destination"] = Raw(b'"session"')
+        known["destination"] = _DESTINATIONS[place]
         chosen.append(Raw(msgspec.json.encode(known)))
     return chosen, left_out
 

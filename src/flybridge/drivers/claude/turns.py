@@ -21,10 +21,11 @@ from flybridge.drivers.claude.translate import (
     window_of,
 )
 from flybridge.model.events import ConversationLost, Error
-from flybridge.model.facts import InputEchoed, TurnBegan, TurnOver
+from flybridge.model.facts import InputEchoed, InputRejected, TurnBegan, TurnOver
 from flybridge.wire.claude import messages as w
 from flybridge.wire.claude.decode import number, text
 
+UNHEARD = "the agent ended the turn without a word: a hook may have blocked the input"
 NOT_FOUND = "No conversation found"  # the CLI has no code for it, only these words
 
 
@@ -58,11 +59,32 @@ class Turns:
             self._memo.asker = next(iter(self._memo.echoes), "")
             self._sink.put(TurnBegan())
 
+    # ---- inputs ---------------------------------------------------------------------------------
+
+    def lifecycle(self, message: w.CommandLifecycle) -> None:
+        key = self._memo.echoes.get(message.command_uuid)
+        if message.state == "started":
+            self.begin()
+            self.echoed(message.command_uuid)
+        elif key is not None and message.state in ("cancelled", "discarded", "refused"):
+            del self._memo.echoes[message.command_uuid]
+            self._sink.put(InputRejected(key=key, reason=message.state))
+
+    def echoed(self, uuid: str) -> bool:
+        key = self._memo.echoes.pop(uuid, None)
+        if key is None:
+            return False
+        self._memo.asker = ""
+        self._sink.put(InputEchoed(key=key))
+        return True
+
+    # ---- their end ------------------------------------------------------------------------------
+
     def ended(self, result: w.Result, line: bytes) -> None:
         if not self._memo.turn:
             self._stray_result(result, line)
             return
-        self._find_asker()
+        unheard = self._find_asker()
         for tool, name in denials_of(result):
             self._items.denied(tool, name)
         self._memo.denials.clear()
@@ -74,12 +96,13 @@ class Turns:
         if usage is not UNSET and len(bytes(usage)) > FIELD_BYTES:
             usage = UNSET
         gauges = {} if usage is UNSET else {"usage": usage}
-        if self._memo.context:
+        if self._memo.context != 0 or self._memo.window:
             gauges["context"] = self._reports.context()
         self._sink.put(
             TurnOver(
                 reason=reason,
-                message=message_of(result, reason, spoke=self._memo.spoke),
+                message=message_of(result, reason, spoke=self._memo.spoke)
+                or (UNHEARD if unheard and reason == "done" and not self._memo.spoke else ""),
                 cost_usd=self._cost(result),
                 usage=usage,
                 gauges=gauges,
@@ -88,8 +111,10 @@ class Turns:
         )
         self.lost()
 
-    def _find_asker(self) -> None:
-        """2.1.38 echoes no local command, nor a prompt that a hook blocked.
+    def _find_asker(self) -> bool:
+        """Whether the input of this turn had no echo until now.
+
+        2.1.38 echoes no local command, nor a prompt that a hook blocked.
 
         It takes inputs one after the other and begins no turn by itself, so a turn in which
         nothing was echoed is that of the oldest input that had no echo when the turn began.
@@ -99,11 +124,13 @@ class Turns:
         if key is not None and not self._names_inputs:
             del self._memo.echoes[self._memo.asker]
             self._sink.put(InputEchoed(key=key))
+            return True
+        return False
 
     def lost(self) -> None:
         """No turn runs any more."""
         self._memo.turn = self._memo.spoke = self._memo.stopping = False
-        self._memo.asker = ""
+        self._memo.asker = self._memo.said_in = ""
 
     def _stray_result(self, result: w.Result, line: bytes) -> None:
         """No turn to end: the CLI could not start, or it ended one twice."""

@@ -2,7 +2,8 @@
 
 Two versions were measured: 2.1.38 and 2.1.325. What lies between is taken for the old one up
 to the last that took ``--sdk-url``, because a request an old one does not know is never
-answered; what is newer, or cannot be read, for the new one.
+answered; what is newer, or cannot be read, for the new one, which says so itself when it does
+not know a request.
 """
 
 from __future__ import annotations
@@ -11,20 +12,22 @@ from collections.abc import Mapping
 
 import msgspec
 
-from flybridge.wire.claude import host_requests as h
-
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """One range of versions."""
 
     commands: frozenset[str]  # tags of our commands, beyond send_input
-    queries: Mapping[str, h.HostRequest]  # our name of it → what is asked
+    at_start: frozenset[str]  # of those, the ones it takes only when it starts
+    queries: frozenset[str]  # see queries.py
     modes: frozenset[str]
     efforts: frozenset[str]
+    env: Mapping[str, str]  # what it is started with
     separator: str  # between several chosen labels; the new one takes "a,b" for free text
     names_inputs: bool  # says by its uuid when an input begins and ends (command_lifecycle)
     cancels_queue: bool  # an interrupt can take back what waits
     main_agents: bool  # --agent works; the old one reads no input with it, and ends
+    fast: bool  # has a fast mode; the old one has it in its own terminal only
+    logs_in: bool  # tells where a person logs in to an MCP server; the old one never answers
 
 
 _BOTH_COMMANDS = frozenset(
@@ -34,38 +37,60 @@ _BOTH_COMMANDS = frozenset(
         "interrupt",
         "set_model",
         "set_mode",
+        "set_effort",
         "set_thinking",
         "mcp",
     }
 )
+_BOTH_QUERIES = frozenset({"mcp", "rewind"})
 _BOTH_MODES = frozenset({"default", "acceptEdits", "bypassPermissions", "plan", "dontAsk"})
 
 OLD = Traits(
     commands=_BOTH_COMMANDS,
-    queries={"mcp": h.McpStatus()},
+    at_start=frozenset({"set_effort"}),
+    queries=_BOTH_QUERIES,
     modes=_BOTH_MODES | {"delegate"},
     efforts=frozenset({"low", "medium", "high", "max"}),
+    # In its own terminal it has the tools TaskCreate, TaskUpdate, TaskGet and TaskList, and
+    # over pipes only TodoWrite, unless this is set; it never has both. A task has an id, an
+    # owner and what it waits for, a todo has none of them, and newer versions have no
+    # TodoWrite: whoever moves up keeps the same list. With "0" the old tool is back.
+    env={"CLAUDE_CODE_ENABLE_TASKS": "1"},
     separator=",",
     names_inputs=False,
     cancels_queue=False,
     main_agents=False,
+    fast=False,
+    logs_in=False,
 )
 NEW = Traits(
-    commands=_BOTH_COMMANDS | {"stop_task", "set_effort"},
-    queries={
-        "mcp": h.McpStatus(),
-        "context": h.GetContextUsage(),
-        "usage": h.GetUsage(),
-        "models": h.ListModels(),
-        "settings": h.GetSettings(),
-        "plan": h.GetPlan(),
+    commands=_BOTH_COMMANDS | {"stop_task", "set_fast", "cancel_queued"},
+    at_start=frozenset(),
+    queries=_BOTH_QUERIES
+    | {
+        "context",
+        "usage",
+        "cost",
+        "models",
+        "settings",
+        "plan",
+        "status",
+        "permission_rules",
+        "hooks",
+        "memory",
+        "workspace_diff",
+        "files",
+        "task_output",
     },
     modes=_BOTH_MODES | {"auto", "manual"},
     efforts=frozenset({"low", "medium", "high", "xhigh", "max"}),
+    env={"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"},  # it says when it is idle
     separator=", ",
     names_inputs=True,
     cancels_queue=True,
     main_agents=True,
+    fast=True,
+    logs_in=True,
 )
 LAST_OLD = (2, 1, 120)
 

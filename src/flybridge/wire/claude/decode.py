@@ -42,6 +42,7 @@ from flybridge.wire.claude.messages import (
     Prompt,
     RateLimitEvent,
     Result,
+    ServerToolResultBlock,
     Status,
     StreamEvent,
     ToolProgress,
@@ -119,10 +120,12 @@ _host_request = msgspec.json.Decoder(HostRequest)
 _envelope = msgspec.json.Decoder(_Envelope)
 _subtyped = msgspec.json.Decoder(_Subtyped)
 _block = msgspec.json.Decoder(Block)
+_server_result = msgspec.json.Decoder(ServerToolResultBlock)
 _fields = msgspec.json.Decoder(dict[str, Raw])
 _raws = msgspec.json.Decoder(list[Raw])
 _raw = msgspec.json.Decoder(Raw)
 _event_kind = msgspec.json.Decoder(_EventKind)
+_kind = msgspec.json.Decoder(_Kind)
 
 _decode_said = _said.decode
 
@@ -296,9 +299,18 @@ def decode_host(line: bytes) -> HostMessage:
 # ---- parts that stay raw until somebody asks ----------------------------------------------------
 
 
-def block(raw: Raw | bytes) -> Block | None:
+def block(raw: Raw | bytes) -> Block | ServerToolResultBlock | None:
     """The content block, or None when its type or shape is not known here."""
-    return _soft(_block, raw)
+    known = _soft(_block, raw)
+    if known is None and kind(raw).endswith("_tool_result"):
+        return _soft(_server_result, raw)
+    return known
+
+
+def kind(raw: Raw | bytes) -> str:
+    """The type of a block or of another object; "" when it has none."""
+    found = _soft(_kind, raw)
+    return found.type if found else ""
 
 
 def blocks(content: Raw | bytes) -> list[Raw] | None:

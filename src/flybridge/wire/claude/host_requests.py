@@ -42,6 +42,18 @@ class McpToggle(Struct, frozen=True, tag="mcp_toggle", tag_field="subtype"):
     enabled: bool
 
 
+class McpAuthenticate(Struct, frozen=True, tag="mcp_authenticate", tag_field="subtype"):
+    """Newer only. The answer has the address at which a person logs in."""
+
+    server_name: str = field(name="serverName")
+
+
+class CancelAsyncMessage(Struct, frozen=True, tag="cancel_async_message", tag_field="subtype"):
+    """Newer only: take back a message that waits. The answer says whether it still did."""
+
+    message_uuid: str
+
+
 class ApplyFlagSettings(Struct, frozen=True, tag="apply_flag_settings", tag_field="subtype"):
     """Newer only. What it does not understand of the settings it ignores without a word."""
 
@@ -72,6 +84,45 @@ class GetPlan(Struct, frozen=True, tag="get_plan", tag_field="subtype"):
     pass
 
 
+class GetSessionCost(Struct, frozen=True, tag="get_session_cost", tag_field="subtype"):
+    pass
+
+
+class GetStatus(Struct, frozen=True, tag="get_status", tag_field="subtype"):
+    pass
+
+
+class ListPermissionRules(Struct, frozen=True, tag="list_permission_rules", tag_field="subtype"):
+    pass
+
+
+class GetHooksListing(Struct, frozen=True, tag="get_hooks_listing", tag_field="subtype"):
+    pass
+
+
+class GetMemoryDialog(Struct, frozen=True, tag="get_memory_dialog", tag_field="subtype"):
+    pass
+
+
+class GetWorkspaceDiff(Struct, frozen=True, tag="get_workspace_diff", tag_field="subtype"):
+    pass
+
+
+class FileSuggestions(Struct, frozen=True, tag="file_suggestions", tag_field="subtype"):
+    query: str
+
+
+class GetTaskOutput(Struct, frozen=True, tag="get_task_output", tag_field="subtype"):
+    task_id: str
+
+
+class RewindFiles(Struct, frozen=True, kw_only=True, tag="rewind_files", tag_field="subtype"):
+    """What the files would be again, as they were before a message; only told, not done."""
+
+    user_message_id: str
+    dry_run: bool = True
+
+
 HostRequest: TypeAlias = (
     Initialize
     | Interrupt
@@ -81,6 +132,8 @@ HostRequest: TypeAlias = (
     | StopTask
     | McpReconnect
     | McpToggle
+    | McpAuthenticate
+    | CancelAsyncMessage
     | ApplyFlagSettings
     | McpStatus
     | GetContextUsage
@@ -88,4 +141,13 @@ HostRequest: TypeAlias = (
     | ListModels
     | GetSettings
     | GetPlan
+    | GetSessionCost
+    | GetStatus
+    | ListPermissionRules
+    | GetHooksListing
+    | GetMemoryDialog
+    | GetWorkspaceDiff
+    | FileSuggestions
+    | GetTaskOutput
+    | RewindFiles
 )

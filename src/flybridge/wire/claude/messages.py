@@ -95,6 +95,21 @@ class ToolUseBlock(Struct, frozen=True, tag="tool_use"):
     input: MaybeRaw = UNSET
 
 
+class ServerToolUseBlock(Struct, frozen=True, tag="server_tool_use"):
+    """A tool the model's API runs itself: a search of the web, say."""
+
+    id: str
+    name: str
+    input: MaybeRaw = UNSET
+
+
+class ServerToolResultBlock(Struct, frozen=True):
+    """What came of that. Its type names the tool: web_search_tool_result, and so on."""
+
+    tool_use_id: str
+    content: MaybeRaw = UNSET
+
+
 class ToolResultBlock(Struct, frozen=True, kw_only=True, tag="tool_result"):
     tool_use_id: str
     content: MaybeRaw = UNSET  # text, or a list of blocks
@@ -121,6 +136,7 @@ Block: TypeAlias = (
     | ThinkingBlock
     | RedactedThinkingBlock
     | ToolUseBlock
+    | ServerToolUseBlock
     | ToolResultBlock
     | ImageBlock
     | DocumentBlock
@@ -147,6 +163,9 @@ class Assistant(Struct, frozen=True, kw_only=True, tag="assistant"):
     error: MaybeRaw = UNSET
     aborted: bool | UnsetType = UNSET
     local_command_source: MaybeRaw = UNSET  # newer: a slash command printed this
+    local_command_outcome: MaybeRaw = UNSET  # newer: it failed, or wants a terminal
+    context_usage: MaybeRaw = UNSET  # newer: what /context counted
+    subagent_type: MaybeRaw = UNSET  # newer: who speaks
 
 
 class UserBody(Struct, frozen=True, kw_only=True):
@@ -256,11 +275,6 @@ class CommandLifecycle(Struct, frozen=True, kw_only=True, tag="command_lifecycle
     state: str
 
 
-class RateLimitInfo(Struct, frozen=True, kw_only=True):
-    status: str = ""
-    resets_at: float | None = field(name="resetsAt", default=None)
-
-
 class RateLimitEvent(Struct, frozen=True, tag="rate_limit_event"):
     rate_limit_info: Raw
 
@@ -305,6 +319,7 @@ class ResponseBody(Struct, frozen=True, kw_only=True):
     request_id: str
     response: MaybeRaw = UNSET
     error: MaybeRaw = UNSET
+    error_code: MaybeRaw = UNSET  # newer
 
 
 class ControlResponse(Struct, frozen=True, tag="control_response"):

@@ -9,7 +9,7 @@ names have a length, so that nothing behind this door needs to check them again.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
@@ -31,6 +31,14 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True):
 
 
 # ---- client to gateway -----------------------------------------------------------------------
+
+
+class Auth(_Message, frozen=True, kw_only=True):
+    """The first message to a WebSocket, from a client that came without a cookie."""
+
+    # Not a tag: where a struct is no part of a union, its tag may be left out.
+    type: Literal["auth"]
+    token: Annotated[str, Meta(max_length=1024)]
 
 
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
