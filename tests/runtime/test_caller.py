@@ -3,12 +3,21 @@ from __future__ import annotations
 import typing
 
 import pytest
+from msgspec import Raw
 
 from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
 from flybridge.model.content import Text
-from flybridge.model.ids import PromptId
-from flybridge.runtime.caller import _NEEDS, OPENER, Caller, authorise, scope_of
+from flybridge.model.ids import PromptId, SessionId
+from flybridge.runtime.caller import (
+    _NEEDS,
+    OPENER,
+    Caller,
+    authorise,
+    outlives_the_prompt,
+    scope_of,
+)
+from flybridge.session.state import OpenPrompt, State
 
 MINE = {OPENER: "7:1:b"}
 
@@ -51,3 +60,24 @@ def test_opening_a_session_gives_no_right_to_other_things() -> None:
 def test_an_agent_cannot_approve_even_where_it_opened() -> None:
     with pytest.raises(NotAllowedError, match="agent"):
         authorise(caller("view", of_agent=True), "approve", MINE)
+
+
+def test_an_answer_that_outlives_its_prompt_is_known_as_one() -> None:
+    state = State(session=SessionId("s"))
+    offers = (Raw(b'{"type":"addRules"}'), Raw(b'{"type":"setMode","mode":"acceptEdits"}'))
+    state.prompts[PromptId("p")] = OpenPrompt(kind="permission", digest="d", offers=offers)
+
+    def outlives(*remember: int, place: c.Place = "session", prompt: str = "p") -> bool:
+        command = c.AnswerPermission(
+            prompt=PromptId(prompt), digest="d", decision="allow", remember=remember, place=place
+        )
+        return outlives_the_prompt(command, state)
+
+    assert not outlives()
+    assert not outlives(place="user")
+    assert not outlives(0)
+    assert not outlives(9)
+    assert outlives(0, place="local")
+    assert outlives(0, 1)
+    assert outlives(0, place="user", prompt="gone")
+    assert not outlives_the_prompt(c.Interrupt(), state)

@@ -14,6 +14,8 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.ids import PromptId, SessionId
 from flybridge.model.requests import Detach
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.desk import Desk
+from flybridge.runtime.questions import NoParams, Question
 from flybridge.runtime.services import Limits
 from flybridge.testing import recorder
 from tests.runtime.house import EVERYTHING, House, ListClient, steps, until
@@ -187,6 +189,67 @@ async def test_a_visitor_without_scopes_gets_nothing(house: House) -> None:
     assert (await house.ask("open", opener, mode="plan", **asked)).error == "not_allowed"
 
 
+async def test_who_may_only_open_sessions_opens_none_that_grant_anything(house: House) -> None:
+    asked = {"agent": "recorder", "cwd": "/tmp", "request": "x"}
+    for options in (
+        {"skip_permissions": True},
+        {"allow_bypass": True},
+        {"allowed_tools": ["Bash"]},
+        {"add_dirs": ["/etc"]},
+        {"settings": "{}"},
+        {"mcp_config": ["{}"]},
+        {"plugin_dirs": ["/tmp"]},
+        {"setting_sources": ["user"]},
+        {"agents": "{}"},
+    ):
+        reply = await house.ask("open", visitor("view", "spawn"), options=options, **asked)
+        assert (reply.error, next(iter(options)) in reply.message) == ("not_allowed", True)
+    harmless = {"effort": "high", "max_turns": 3, "disallowed_tools": ["Bash"]}
+    reply = await house.ask("open", visitor("view", "spawn"), options=harmless, **asked)
+    assert reply.error == ""
+
+
+async def test_options_reach_the_agent_in_every_life(house: House) -> None:
+    live = await house.open(options={"max_turns": 3, "system_prompt": "-be brief"})
+    await house.say(live, "hi", "r1")
+    await house.ask("stop_agent", session=live.session)
+    await house.say(live, "hi", "r2")
+    started = [one for one in recorder.read_record(str(house.record)) if one.kind == "started"]
+    assert len(started) == 2
+    for one in started:
+        assert "--system-prompt=-be brief" in one.data["started"]
+
+
+async def test_what_makes_no_sense_together_is_refused_before_anything_starts(
+    house: House,
+) -> None:
+    asked = {"agent": "recorder", "cwd": "/tmp", "request": "x"}
+    for params in (
+        {"resume": "abc", "continue_latest": True},
+        {"continue_latest": True, "from_pr": "1"},
+        {"mode": "plan", "options": {"skip_permissions": True}},
+        {"options": {"effort": "enormous"}},
+        {"options": {"agents": "no json"}},
+    ):
+        reply = await house.ask("open", **asked, **params)
+        assert reply.error == "agent_start", reply
+    assert (await house.ask("open", **asked, options={"max_turns": "x"})).error == "invalid_request"
+    assert house.sessions.rows() == []
+
+
+async def test_a_message_to_an_agent_that_is_ending_starts_the_next_one(house: House) -> None:
+    live = await house.open()
+    await house.say(live, "hi", "r1")
+    stopping = asyncio.create_task(house.ask("stop_agent", session=live.session))
+    row = live.memory.incarnation
+    await until(lambda: row is not None and row.asked_to_end)
+    assert row is not None
+    assert row.state == "live"
+    assert (await house.say(live, "again", "r2")).stage is Stage.DONE
+    await stopping
+    assert live.memory.state.lives == 2
+
+
 async def test_the_list_and_the_pages_show_what_there_is(house: House) -> None:
     live = await house.open(title="work")
     await house.say(live, "hi", "r1")
@@ -239,15 +302,13 @@ async def test_limits_are_limits(house: House) -> None:
 
 
 async def test_a_failure_of_ours_is_a_reply_too(house: House) -> None:
-    class Broken(House):
-        pass
-
     broken = ListClient(EVERYTHING)
 
-    async def fails() -> object:
+    async def fails(caller: Caller, params: NoParams) -> object:
         raise RuntimeError("boom")
 
-    house.desk._extra = {"broken": ("view", fails)}
+    parts = house.sessions, house.services.hub, house.journal, house.services.blobs
+    house.desk = Desk(*parts, {"broken": Question("view", NoParams, fails)})
     assert (await house.ask("broken", broken)).error == "internal"
 
 

@@ -208,3 +208,22 @@ def test_deliveries_have_a_native_form() -> None:
     assert wire_of(View(SES, 3, msgspec.Raw(b"{}"))).startswith(b'{"type":"view"')
     assert wire_of(Shown(SES, Gauge("g", msgspec.Raw(b"1")))).startswith(b'{"type":"gauge"')
     assert wire_of(Shown(SES, Preview(ItemId("i"), 0, 1, "x"))).startswith(b'{"type":"preview"')
+
+
+async def test_all_of_a_step_comes_in_order_and_what_is_shown_comes_last() -> None:
+    stage, client = Stage(), ListClient()
+    stage.publish()
+    stage.hub.attach(client, SES, after=0, previews=True)
+    await until(lambda: client.seqs() == [1])
+    wires = [
+        encode_entries(SES, 1, n, 5, [msgspec.json.encode(e.Notice(text="x"))]) for n in (2, 3)
+    ]
+    batches = [
+        Batch(session=SES, epoch=1, first_seq=n, count=1, wire=wire)
+        for n, wire in enumerate(wires, 2)
+    ]
+    text = Shown(SES, Preview(ItemId("i"), 0, 1, "a"))
+    stage.hub.publish_step(SES, batches, [text])
+    assert client.seqs() == [1, 2, 3]
+    stage.hub.publish_step(SES, [], [text])
+    assert [one.text for one in client.previews] == ["a", "a"]

@@ -12,6 +12,7 @@ from flybridge.model.deliveries import Preview
 from flybridge.model.facts import ItemClosed, ItemOpened, LinkUp, TurnBegan, TurnOver
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.runtime.memory import (
+    PIECE_BYTES,
     SNAPSHOT_EVERY,
     Memory,
     Step,
@@ -147,3 +148,26 @@ def test_a_step_without_anything_new_needs_no_commit() -> None:
     assert not step.durable
     step.drain()
     assert not step.durable
+
+
+def test_a_past_is_told_behind_the_first_event_in_pieces_of_one_step() -> None:
+    desk = Desk()
+    step = desk.step()
+    context = Context(now_ms=5, principal="me", incarnation=IncarnationId("inc_1"))
+    said = [(100 + n, e.Notice(text="x" * 1000)) for n in range(400)]
+    past: list[tuple[int, e.Event]] = [
+        (0, e.History(phase="started")),
+        *said,
+        (0, e.History(phase="done")),
+    ]
+    step.begun(open_session(OpenSpec(agent="a", cwd="/"), context), past)
+    write = step.write()
+    assert len(write.batches) > 2
+    assert max(len(batch.wire) for batch in write.batches) < 2 * PIECE_BYTES
+    desk.commit(step)
+    entries = list(replay(desk.journal, SES, 0))
+    assert [one.seq for one in entries] == list(range(1, 405))
+    assert [one.at_ms for one in entries[:4]] == [5, 5, 100, 101]
+    assert [type(one.event) for one in entries[-2:]] == [e.History, e.AgentStarted]
+    assert encode_state(desk.load().state) == encode_state(desk.memory.state)
+    assert desk.memory.state.phase == "starting"

@@ -61,3 +61,15 @@ async def test_a_session_is_loaded_when_it_is_asked_for(short_tmp: Path) -> None
     assert new.sessions.loaded(live.session) is None
     assert new.sessions.get(live.session).memory.state.title == "old"
     await new.end()
+
+
+async def test_a_disk_that_works_again_takes_the_next_session(short_tmp: Path) -> None:
+    """Nobody else lives who could see to the journal."""
+    journal = FaultyJournal(
+        MemoryJournal(), commit=Fault(first=1, last=1), recover=Fault(first=1, last=1)
+    )
+    house = House(short_tmp, journal)
+    asked = {"agent": "recorder", "cwd": str(short_tmp)}
+    errors = [(await house.ask("open", request=str(n), **asked)).error for n in range(3)]
+    assert errors == ["storage_failed", "storage_failed", ""]
+    await house.end()

@@ -8,6 +8,8 @@ import msgspec
 
 from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
+from flybridge.model.capabilities import Options
+from flybridge.session.state import State
 
 Scope: TypeAlias = Literal["view", "input", "interrupt", "approve", "spawn", "admin"]
 OPENER = "flybridge.opener"  # the label that names the process which opened a session
@@ -22,6 +24,7 @@ _NEEDS: dict[type, Scope] = {
     c.SetModel: "input",
     c.SetMode: "admin",  # a mode can switch permissions off
     c.SetEffort: "input",
+    c.SetFast: "input",
     c.SetThinking: "input",
     c.StopTask: "interrupt",
     c.Mcp: "admin",
@@ -32,6 +35,19 @@ _NEEDS: dict[type, Scope] = {
 }
 
 
+_GRANTING = (  # options by which an agent may do more than it would have to ask for
+    "skip_permissions",
+    "allow_bypass",
+    "allowed_tools",
+    "add_dirs",
+    "mcp_config",
+    "plugin_dirs",
+    "settings",
+    "setting_sources",
+    "agents",
+)
+
+
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """One connected client. Identity comes from the connection, never from a message."""
 
@@ -39,11 +55,37 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     scopes: frozenset[Scope]
     process: str = ""  # pid:start:boot, where the door can tell
     of_agent: bool = False  # it descends from an agent: an agent can never approve
+    credential: str = ""  # the token or login it came in with; none at the Unix door
+    sessions: frozenset[str] = frozenset()  # the only ones it may know of; empty: all
+    door: str = "unix"
+    source: str = ""  # where it comes from, as far as the door can tell
+
+
+def knows(caller: Caller, session: str) -> bool:
+    """Whether there is such a session as far as this caller is concerned."""
+    return not caller.sessions or session in caller.sessions
 
 
 def scope_of(command: c.Command) -> Scope:
     """What a command needs."""
     return _NEEDS[type(command)]
+
+
+def outlives_the_prompt(command: c.Command, state: State) -> bool:
+    """Whether an answer changes more than this agent's life: a file of rules, or the mode."""
+    if not isinstance(command, c.AnswerPermission) or not command.remember:
+        return False
+    prompt = state.prompts.get(command.prompt)
+    offers = prompt.offers if prompt else ()
+    chosen = [offers[one] for one in command.remember if 0 <= one < len(offers)]
+    return command.place != "session" or any(b"setMode" in bytes(one) for one in chosen)
+
+
+def grants(mode: str, options: Options) -> str:
+    """The first thing wanted of a new session that grants something, or nothing."""
+    if mode:
+        return "mode"
+    return next((name for name in _GRANTING if getattr(options, name)), "")
 
 
 def authorise(caller: Caller, scope: Scope, labels: dict[str, str]) -> None:

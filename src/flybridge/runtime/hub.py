@@ -137,6 +137,14 @@ class Hub:
         for one in feed.subscriptions if feed else []:
             one.sink.detached(session, code)
 
+    def publish_step(
+        self, session: SessionId, batches: Sequence[Batch], shown: list[Shown]
+    ) -> None:
+        """Hand out all of a step: its batches, and behind the last what is merely shown."""
+        for batch in batches[:-1]:
+            self.publish(session, batch, [])
+        self.publish(session, batches[-1] if batches else None, shown)
+
     def publish(self, session: SessionId, batch: Batch | None, shown: list[Shown]) -> None:
         """Hand out what has just been committed, and then what is merely shown."""
         feed = self._feeds.get(session)

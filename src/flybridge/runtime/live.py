@@ -13,34 +13,28 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
-import msgspec
-
-from flybridge.errors import FlybridgeError, LocalProtocolError, StorageError
+from flybridge.errors import BusyError, FlybridgeError, LocalProtocolError, StorageError
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.facts import Wrote
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.runtime.link import AgentLink
 from flybridge.runtime.memory import Memory, Step, load_memory
+from flybridge.runtime.queries import Queries
 from flybridge.runtime.services import Installed, Services
 from flybridge.runtime.showing import Showing
-from flybridge.runtime.waiters import Waiters
+from flybridge.runtime.waiters import Submitted, Waiters
 from flybridge.session import ledger
-from flybridge.session.decide import Context, Effect, Kill, deadline_ms, decide, expire, start_spec
+from flybridge.session.decide import Context, decide
+from flybridge.session.effects import Effect, Kill
+from flybridge.session.lives import start_spec
 from flybridge.session.ports import Driver, IncarnationRow, InputRow, OutLine
+from flybridge.session.waiting import deadline_ms, expire
 from flybridge.wire.lines import CutLine
 
 BIG_LINE = 1 << 20
 _log = logging.getLogger(__name__)
 UNSAVED = 64 << 20  # a quarter of what a keeper holds
-
-
-class Submitted(msgspec.Struct):
-    """Where an input stands: its key, how far it is, and whether it was known before."""
-
-    key: InputKey
-    stage: str
-    duplicate: bool = False
 
 
 class LiveSession:
@@ -54,6 +48,8 @@ class LiveSession:
         self.down: FlybridgeError | None = None
         self.stumbles = 0  # how often our own code failed on what the agent said
         self.waiters = Waiters()
+        self.queries = Queries(self)
+        self.gone = asyncio.Event()  # set by the supervisor while no agent lives
         self._barriers: set[asyncio.Task[None]] = set()
         self.effects: Callable[[Effect], None] = lambda _: None  # set by the supervisor
         self.on_down: Callable[[], None] = lambda: None
@@ -92,7 +88,7 @@ class LiveSession:
             request=request,
             attempt=row.attempt + 1 if row else 1,
             incarnation=IncarnationId(self.services.new_id("inc")),
-            can=self.installed.capabilities.commands if self.installed else None,
+            capabilities=self.installed.capabilities if self.installed else None,
             max_held=self.services.limits.held_inputs,
             may_start=self.services.agents < self.services.limits.agents,
         )
@@ -120,10 +116,22 @@ class LiveSession:
         driver.attach(self.session, incarnation, start_spec(memory.state), memory.memo)
         return driver
 
-    async def settled(self) -> None:
+    async def free(self) -> None:
         """Wait until no worker has the driver in hand."""
         while self._worker is not None:
             await asyncio.wait({self._worker})
+
+    async def settled(self, command: c.Command) -> None:
+        """Wait until a command can be decided. A message also waits for the end of an agent
+        that was told to end: it would be lost on it, and starts the next one."""
+        await self.free()
+        row = self.memory.incarnation
+        ending = row is not None and row.asked_to_end and row.state != "ended"
+        if ending and isinstance(command, c.SendInput):
+            try:
+                await asyncio.wait_for(self.gone.wait(), 4 * self.services.timing.grace_s)
+            except TimeoutError:
+                raise BusyError("the agent is ending, and has not ended yet") from None
 
     # ---- steps -------------------------------------------------------------------------------
 
@@ -167,14 +175,14 @@ class LiveSession:
         self._outbox.update((one.number, one) for one in step.lines)
         shown = self.showing.of_step(step)
         self.showing.refresh(self.memory, step.now_ms)
-        batch = step.batch() if step.entries else None
-        self.services.hub.publish(self.session, batch, shown)
+        self.services.hub.publish_step(self.session, step.batches(), shown)
         self._send(step.lines)
         for entry in step.entries:
             self._tell_waiters(entry.event)
         for effect in step.effects:
             self.effects(effect)
         self._watch_clock()
+        self.queries.settle(step.answers)
 
     def _send(self, lines: list[OutLine]) -> None:
         if self.link is None:
@@ -226,9 +234,9 @@ class LiveSession:
         if self.down is None:
             step = self.step()
             step.decided(expire(self.memory.state, step.now_ms))
-            self._save_if_durable(step)
+            self.save_if_durable(step)
 
-    def _save_if_durable(self, step: Step) -> None:
+    def save_if_durable(self, step: Step) -> None:
         """Save a step, if there is anything in it that a restart must not forget."""
         if step.durable:
             self._save(step)
@@ -271,6 +279,7 @@ class LiveSession:
             self._save(step)
             return
         self.services.hub.publish(self.session, None, self.showing.of_step(step))
+        self.queries.settle(step.answers)
         if self._save_timer is None:
             self._save_timer = asyncio.get_running_loop().call_later(
                 self.services.timing.draft_s, self._save_later
@@ -327,7 +336,7 @@ class LiveSession:
             return
         step = self.step()
         self.note_written(step, upto)
-        self._save_if_durable(step)
+        self.save_if_durable(step)
 
     def note_written(self, step: Step, upto: int) -> None:
         """The keeper has written every line up to here."""
@@ -384,6 +393,7 @@ class LiveSession:
             if timer is not None:
                 timer.cancel()
         self._save_timer = self._expire_timer = None
+        self.queries.close()
         link, self.link = self.link, None
         if link is not None:
             link.close()

@@ -8,7 +8,7 @@ way to take back half a fold, and none is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
@@ -18,8 +18,8 @@ from flybridge.model.deliveries import Answer, Batch, Entry, Gauge, Preview
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.absorb import absorb
-from flybridge.session.decide import Decision, Effect, Kill, Send, Stop
 from flybridge.session.drafts import Drafts
+from flybridge.session.effects import Decision, Effect, Kill, Send, Stop
 from flybridge.session.evolve import evolve
 from flybridge.session.ledger import rows_of
 from flybridge.session.ports import (
@@ -41,6 +41,7 @@ from flybridge.wire.native.messages import EventLine, decode_gateway
 
 SNAPSHOT_EVERY = 256
 READ_BYTES = 1 << 20
+PIECE_BYTES = 128 << 10
 DELETING = "flybridge.deleting"  # the label of a session that is to be deleted
 _events = msgspec.json.Decoder(e.Event)
 _encode = msgspec.json.Encoder().encode
@@ -141,7 +142,8 @@ class Step:
         self.effects: list[Effect] = []
         self.outbox_done: list[int] = []
         self.incarnation_changed = False
-        self._batch: Batch | None = None
+        self._batches: list[Batch] = []
+        self._has_past = False
         self._claims: list[InputRow] = []
         self._inputs: dict[InputKey, InputRow] = {}
         self._blobs = blobs
@@ -173,6 +175,15 @@ class Step:
         if isinstance(effect, Stop | Kill) and row is not None:
             row.asked_to_end = True
             self.incarnation_changed = True
+
+    def begun(self, decision: Decision, past: Sequence[tuple[int, e.Event]]) -> None:
+        """Begin a log: behind its first event comes what was before it, each at its own time,
+        or at 0: now."""
+        self._fold(decision.events[0])
+        for at_ms, event in past:
+            self._fold(event, at_ms)
+        self._has_past = bool(past)
+        self.decided(Decision(decision.events[1:], decision.effects))
 
     def fact(self, fact: Fact) -> None:
         self.decided(absorb(self.memory.state, fact, self.memory.drafts.text))
@@ -208,7 +219,7 @@ class Step:
         changed, gone = memory.drafts.unsaved()
         return Write(
             session=memory.session,
-            batches=[self.batch()] if self.entries else [],
+            batches=self.batches(),
             claims=self._claims,
             inputs=list(self._inputs.values()),
             outbox=[one for one in self.lines if not one.line.secret],
@@ -221,13 +232,14 @@ class Step:
             snapshot=self._snapshot(),
         )
 
-    def batch(self) -> Batch:
-        """The events as they are stored and sent, encoded once."""
-        if self._batch is None or self._batch.count != len(self.entries):
-            self._batch = self._encode()
-        return self._batch
+    def batches(self) -> list[Batch]:
+        """The events as they are stored and sent, encoded once: one batch of a step, or many
+        small ones where a past is told."""
+        if sum(one.count for one in self._batches) != len(self.entries):
+            self._batches = list(self._pieces()) if self._has_past else [self._whole()]
+        return self._batches
 
-    def _encode(self) -> Batch:
+    def _whole(self) -> Batch:
         state = self.memory.state
         wire = encode_entries(
             state.session,
@@ -236,20 +248,38 @@ class Step:
             self.now_ms,
             [_encode(one.event) for one in self.entries],
         )
+        return self._batch(self.entries, wire)
+
+    def _pieces(self) -> Iterable[Batch]:
+        """What a client can take a piece at a time, each event with its own time."""
+        session, epoch = self.memory.session, self.memory.epoch
+        piece: list[Entry] = []
+        lines: list[bytes] = []
+        size = 0
+        for one in self.entries:
+            piece.append(one)
+            lines.append(encode_entries(session, epoch, one.seq, one.at_ms, [_encode(one.event)]))
+            size += len(lines[-1])
+            if size >= PIECE_BYTES or one is self.entries[-1]:
+                yield self._batch(piece, b"\n".join(lines))
+                piece, lines, size = [], [], 0
+
+    def _batch(self, entries: list[Entry], wire: bytes) -> Batch:
         return Batch(
-            session=state.session,
+            session=self.memory.session,
             epoch=self.memory.epoch,
-            first_seq=self.first_seq,
-            count=len(self.entries),
+            first_seq=entries[0].seq,
+            count=len(entries),
             wire=wire,
-            entries=tuple(self.entries),
+            entries=tuple(entries),
         )
 
-    def _fold(self, event: e.Event) -> None:
+    def _fold(self, event: e.Event, at_ms: int = 0) -> None:
         memory = self.memory
         state = memory.state
-        evolve(state, event, state.seq + 1, self.now_ms)
-        self.entries.append(Entry(seq=state.seq, at_ms=self.now_ms, event=event))
+        at_ms = at_ms or self.now_ms
+        evolve(state, event, state.seq + 1, at_ms)
+        self.entries.append(Entry(seq=state.seq, at_ms=at_ms, event=event))
         # a tool's output is streamed under the same name as its input was: it starts anew
         if isinstance(event, e.TextDone | e.ThinkingDone | e.ToolStarted | e.ToolResult):
             memory.drafts.close(event.item)
@@ -305,6 +335,7 @@ class Step:
             epoch=self.memory.epoch,
             last_seq=state.seq,
             labels={**state.labels, DELETING: "1"} if state.deleting else state.labels,
+            conversation=state.agent_session,
         )
 
     def _snapshot(self) -> tuple[int, bytes] | None:

@@ -9,8 +9,9 @@ from typing import Protocol
 import msgspec
 
 from flybridge.model.capabilities import Capabilities
+from flybridge.runtime.folders import Trusted
 from flybridge.runtime.hub import Hub
-from flybridge.session.ports import Agent, Blobs, Journal
+from flybridge.session.ports import Agent, Blobs, Conversations, Journal
 
 
 class Installed(msgspec.Struct, frozen=True):
@@ -31,6 +32,9 @@ class Shelf(Protocol):
             AgentNotFoundError: no such agent is configured.
         """
 
+    def names(self) -> list[str]:
+        """Every agent that is configured, installed or not."""
+
     def running(self, name: str, version: str) -> Installed:
         """What is needed to talk to an agent that runs already, whatever became of its
         program or its place in the configuration since it was started."""
@@ -44,6 +48,7 @@ class Timing(msgspec.Struct, frozen=True):
     grace_s: float = 5
     draft_s: float = 1.0
     draft_bytes: int = 256 * 1024
+    idle_s: float = 0  # how long an agent may be idle before it is put away; 0: for ever
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -66,4 +71,6 @@ class Services(msgspec.Struct):
     new_secret: Callable[[], str]
     timing: Timing = Timing()
     limits: Limits = Limits()
+    conversations: Conversations | None = None  # None: nobody reads what agents keep themselves
+    trusted: Trusted | None = None  # None: every folder is
     agents: int = 0  # how many live or are being started

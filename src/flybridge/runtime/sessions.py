@@ -5,18 +5,24 @@ from __future__ import annotations
 import asyncio
 from uuid import UUID, uuid5
 
-from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError
+from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError, StorageError
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.ids import IncarnationId, SessionId
+from flybridge.runtime.eviction import Eviction
+from flybridge.runtime.folders import Trusted
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.memory import DELETING, load_memory, new_memory
+from flybridge.runtime.past import past_of, refuse_second_writer
 from flybridge.runtime.services import Services
 from flybridge.runtime.supervisor import Supervisor
-from flybridge.session.decide import Context, Forget, open_session
+from flybridge.session.decide import Context, open_session
+from flybridge.session.effects import Forget
 from flybridge.session.ports import OutLine, SessionRow
+from flybridge.session.waiting import withdraw
 
 _SESSIONS = UUID("0a1f7f4e-9d0b-4f0a-8a55-3b8f1c2f4d10")
 ADOPTING_AT_ONCE = 16
+FULL = "as many agents are running as may, and all are at work; end one"
 
 
 class Sessions:
@@ -26,6 +32,11 @@ class Sessions:
         self._services = services
         self._live: dict[SessionId, LiveSession] = {}
         self._supervisors: dict[SessionId, Supervisor] = {}
+        self._eviction = Eviction(services)
+
+    @property
+    def trusted(self) -> Trusted | None:
+        return self._services.trusted
 
     def get(self, session: SessionId) -> LiveSession:
         """A session, loaded from the journal if need be.
@@ -60,8 +71,8 @@ class Sessions:
         """Open a session once: the same request again gives the same session.
 
         Raises:
-            AgentError: there is no such agent here.
-            BusyError: too many agents are running.
+            AgentError: there is no such agent here, or it cannot be started like that.
+            BusyError: too many agents are running, or another program has the conversation.
             StorageError: it could not be made durable.
         """
         session = session_id(principal, request)
@@ -69,11 +80,15 @@ class Sessions:
             return self.get(session).session
         except SessionNotFoundError:
             pass
-        if self._services.agents >= self._services.limits.agents:
-            raise BusyError("as many agents are running as may; end one first")
+        await self.make_room()
         installed = await self._services.shelf.get(spec.agent)
+        await refuse_second_writer(self._services, spec, session)
+        past = await past_of(self._services, spec)
         if session in self._live:  # the same request, twice at once
             return session
+        if self._services.agents >= self._services.limits.agents:  # somebody was quicker
+            raise BusyError(FULL)
+        installed.agent.launch(spec, installed.capabilities)  # refused before anything is started
         now_ms = self._services.now_ms()
         live = self._keep(LiveSession(new_memory(session, now_ms), self._services))
         live.installed = installed
@@ -83,15 +98,23 @@ class Sessions:
             incarnation=IncarnationId(self._services.new_id("inc")),
         )
         step = live.step()
-        step.decided(open_session(spec, context))
+        step.begun(open_session(spec, context), past)
         try:
             live.commit(step)
         except FlybridgeError:
             supervisor = self._supervisors[session]
             self._drop(session)
             await supervisor.close()
+            self._recover_journal()
             raise
         return session
+
+    def _recover_journal(self) -> None:
+        """A session that lives would do it when it comes back; there may be none."""
+        try:
+            self._services.journal.recover()
+        except StorageError:
+            pass  # the disk refuses still; the next one who opens a session tries again
 
     async def recover(self) -> int:
         """Take over every agent an earlier gateway left; returns how many there were."""
@@ -109,6 +132,31 @@ class Sessions:
                 self.get(row.session)
                 self._supervisors[row.session].carry_out(Forget())
         return len(rows)
+
+    @property
+    def services(self) -> Services:
+        return self._services
+
+    async def make_room(self) -> None:
+        """See that one more agent may start: an idle one may have to go for it.
+
+        Raises:
+            BusyError: as many run as may, and all of them are at work.
+        """
+        if not await self._eviction.make_room(list(self._live.values())):
+            raise BusyError(FULL)
+
+    def withdraw(self, principal: str) -> None:
+        """Whatever somebody said that still waits for its agent is not sent any more."""
+        for live in list(self._live.values()):
+            if live.down is None:
+                step = live.step()
+                step.decided(withdraw(live.memory.state, principal))
+                live.save_if_durable(step)
+
+    def sweep(self) -> int:
+        """Put away agents that have been idle for too long."""
+        return self._eviction.sweep(list(self._live.values()))
 
     def rows(self) -> list[SessionRow]:
         return list(self._services.journal.sessions())

@@ -37,6 +37,10 @@ class AgentShelf:
                 self._known[name] = await self._look(name)
             return self._known[name]
 
+    def names(self) -> list[str]:
+        """Every agent that is configured, installed or not."""
+        return sorted(self._agents)
+
     def running(self, name: str, version: str) -> Installed:
         """An agent that was started earlier, as the version it was then."""
         agent, environment = self._agents.get(name, (self._strangers, {}))
@@ -68,9 +72,11 @@ async def _output_of(argv: list[str], environment: dict[str, str]) -> bytes:
         start_new_session=True,
     )
     assert process.stdout is not None
+    output = b""
     try:
         async with asyncio.timeout(VERSION_S):
-            output = await process.stdout.read(VERSION_BYTES)
+            while chunk := await process.stdout.read(VERSION_BYTES - len(output)):
+                output += chunk
             await process.wait()
     except TimeoutError:
         output = b""

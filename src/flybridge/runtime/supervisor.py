@@ -24,14 +24,16 @@ from flybridge.runtime.keeper_start import KeeperSpec, start_keeper
 from flybridge.runtime.link import AgentLink
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.memory import Step
+from flybridge.runtime.past import sole_writer
 from flybridge.runtime.process import alive, fence
 from flybridge.runtime.redact import redact
 from flybridge.session import ledger
-from flybridge.session.decide import Effect, Forget, Kill, Start, Stop
-from flybridge.session.ports import IncarnationRow, OutLine
+from flybridge.session.effects import Effect, Forget, Kill, Start, Stop
+from flybridge.session.ports import CONVERSATION_ENV, IncarnationRow, OutLine
 
 SESSION_ENV = "FLYBRIDGE_SESSION"
 INCARNATION_ENV = "FLYBRIDGE_INCARNATION"
+KEEPERS_ENV = "FLYBRIDGE_KEEPERS"  # tells the agents of two gateways apart
 FENCE_S = 10.0
 MAX_STUMBLES = 3
 REACH_S, START_S, AGAIN_S = 30.0, 0.5, 0.05
@@ -45,7 +47,7 @@ class Supervisor:
     def __init__(self, session: LiveSession) -> None:
         self.session = session
         self.services = session.services
-        self.gone = asyncio.Event()  # set while no agent lives
+        self.gone = session.gone  # set while no agent lives
         self.gone.set()
         self.forgotten = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
@@ -103,22 +105,29 @@ class Supervisor:
     async def _start_keeper(self, row: IncarnationRow, spec: OpenSpec) -> None:
         session = self.session
         session.installed = await self.services.shelf.get(spec.agent)
-        launch = session.installed.agent.launch(self._named(spec), session.installed.capabilities)
-        marks = {SESSION_ENV: session.session, INCARNATION_ENV: row.incarnation}
+        spec = self._named(spec)
+        launch = session.installed.agent.launch(spec, session.installed.capabilities)
+        marks = {
+            SESSION_ENV: session.session,
+            INCARNATION_ENV: row.incarnation,
+            KEEPERS_ENV: str(self.services.keepers),
+            CONVERSATION_ENV: spec.fork_session or spec.agent_session,
+        }
         timing = self.services.timing
-        started = await start_keeper(
-            KeeperSpec(
-                argv=launch.argv,
-                env={**session.installed.environment, **launch.env, **marks},
-                cwd=launch.cwd,
-                incarnation=row.incarnation,
-                secret=row.secret,
-                socket=row.socket,
-                hello_s=timing.hello_s,
-                orphan_s=timing.orphan_s,
-                grace_s=timing.grace_s,
-            )
+        keeper = KeeperSpec(
+            argv=launch.argv,
+            env={**launch.env, **session.installed.environment, **marks},
+            cwd=launch.cwd,
+            incarnation=row.incarnation,
+            secret=row.secret,
+            socket=row.socket,
+            hello_s=timing.hello_s,
+            orphan_s=timing.orphan_s,
+            grace_s=timing.grace_s,
         )
+        first = session.memory.state.lives == 1
+        async with sole_writer(self.services, spec, session.session, first=first):
+            started = await start_keeper(keeper)
         row.keeper_pid, row.keeper_start = started.pid, started.start
 
     def _named(self, spec: OpenSpec) -> OpenSpec:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import InputKey
 from flybridge.session.ledger import TERMINAL, stage_of
+
+
+class Submitted(msgspec.Struct):
+    """Where an input stands: its key, how far it is, and whether it was known before."""
+
+    key: InputKey
+    stage: str
+    duplicate: bool = False
 
 
 class Waiters:

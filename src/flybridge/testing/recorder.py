@@ -317,6 +317,10 @@ class Recorder:
         elif subtype == "set_permission_mode":
             self.mode = request["mode"]
             body["response"] = {"mode": self.mode}
+        elif subtype == "mcp_status":
+            body["response"] = {"mcpServers": []}
+        elif subtype == "get_plan":  # as old versions do with what they do not know
+            return None
         elif subtype not in ("set_max_thinking_tokens", "stop_task"):
             text = f"Unsupported control request subtype: {subtype}"
             body = {"subtype": "error", "request_id": request_id, "error": text}

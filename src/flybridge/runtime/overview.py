@@ -1,0 +1,89 @@
+"""The questions that reach beyond one session, or beyond its state: one table of them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+
+from flybridge.errors import AgentError
+from flybridge.runtime.branches import Branches
+from flybridge.runtime.caller import Caller
+from flybridge.runtime.file_search import FileParams, FileSearch, FoundFiles
+from flybridge.runtime.inbox import Inbox
+from flybridge.runtime.panels import Panels
+from flybridge.runtime.questions import NoParams, Question, SessionQuestions
+from flybridge.runtime.services import Services
+from flybridge.runtime.sessions import Sessions
+from flybridge.runtime.totals import Totals
+
+SEARCHES_AT_ONCE = 4
+
+
+class KnownAgent(msgspec.Struct, kw_only=True):
+    """An agent by its name; ``problem`` is the code of why it cannot be used."""
+
+    name: str
+    installed: bool
+    problem: str = ""
+    version: str = ""
+    echoes_input: bool = False
+    resumes: bool = False
+    commands: list[str] = []
+    at_start: list[str] = []
+    queries: list[str] = []
+    modes: list[str] = []
+    efforts: list[str] = []
+
+
+class Agents(msgspec.Struct, kw_only=True):
+    agents: list[KnownAgent]
+
+
+class Overview:
+    """All of them; the desk takes them as its extra questions."""
+
+    def __init__(self, services: Services, sessions: Sessions) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._files = FileSearch()
+        self._searching = asyncio.Semaphore(SEARCHES_AT_ONCE)
+
+    def table(self) -> dict[str, Question]:
+        sessions, journal = self._sessions, self._services.journal
+        panels = Panels(sessions, journal)
+        opening = SessionQuestions(sessions, journal, self._services.blobs)
+        return {
+            "agents": Question("view", NoParams, self.agents),
+            "files": Question("input", FileParams, self.files),
+            **panels.table(),
+            **Inbox(sessions, panels).table(),
+            **Totals(sessions, journal, self._services.now_ms).table(),
+            **Branches(sessions, opening.open).table(),
+        }
+
+    async def agents(self, _: Caller, __: NoParams) -> Agents:
+        return Agents(agents=[await self._agent(name) for name in self._services.shelf.names()])
+
+    async def _agent(self, name: str) -> KnownAgent:
+        try:
+            can = (await self._services.shelf.get(name)).capabilities
+        except AgentError as error:
+            return KnownAgent(name=name, installed=False, problem=error.code)
+        return KnownAgent(
+            name=name,
+            installed=True,
+            version=can.version,
+            echoes_input=can.echoes_input,
+            resumes=can.resumes,
+            commands=sorted(can.commands),
+            at_start=sorted(can.at_start),
+            queries=sorted(can.queries),
+            modes=sorted(can.modes),
+            efforts=sorted(can.efforts),
+        )
+
+    async def files(self, _: Caller, params: FileParams) -> FoundFiles:
+        folder = self._sessions.get(params.session).memory.state.cwd
+        async with self._searching:
+            return await asyncio.to_thread(self._files.find, folder, params.query, params.limit)

@@ -1,0 +1,309 @@
+"""What can be asked of the gateway, and of its sessions: a table of questions.
+
+A question says which scope it needs before anything else is looked at; one that names a session
+is answered only to those who may know of that session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from flybridge.errors import (
+    BusyError,
+    InvalidRequestError,
+    NotAllowedError,
+    SessionNotFoundError,
+)
+from flybridge.model.audit import Record
+from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.ids import SessionId
+from flybridge.model.requests import Ask
+from flybridge.runtime.caller import OPENER, Caller, Scope, authorise, grants, knows
+from flybridge.runtime.folders import check_folder, obeyed_in, restricted
+from flybridge.runtime.imports import ImportParams, Imports
+from flybridge.runtime.sessions import Sessions, session_id
+from flybridge.session.ports import Blobs, Journal, SessionRow
+
+MAX_PAGE_BYTES = 1 << 20
+MAX_REQUEST_ID = 200
+MAX_LABELS = 32
+_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")  # Claude's is a UUID
+Answering: TypeAlias = Callable[[Caller, Any], Awaitable[object]]
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What it needs, what it takes, and who answers it."""
+
+    scope: Scope
+    params: type
+    answer: Answering
+    audited: bool = False  # it changes something: the audit log hears of it
+
+
+class NoParams(msgspec.Struct, kw_only=True):
+    """Nothing needs to be said."""
+
+
+class OpenParams(msgspec.Struct, kw_only=True):
+    agent: str
+    cwd: str
+    request: str
+    title: str = ""
+    model: str = ""
+    mode: str = ""
+    labels: dict[str, str] = {}
+    resume: str = ""  # the agent's own id of a conversation to go on with
+    fork: bool = False  # in a copy of it
+    continue_latest: bool = False  # go on with what was last talked about in cwd
+    from_pr: str = ""  # go on with the conversation of a pull request
+    options: Options = Options()
+    folder: Literal["ask", "trust", "restrict"] = "ask"  # what to do with settings it brings
+
+
+class FolderParams(msgspec.Struct, kw_only=True):
+    folder: str
+
+
+class QueryParams(msgspec.Struct, kw_only=True):
+    session: SessionId
+    name: str
+    params: Raw = Raw(b"{}")
+
+
+class SessionParams(msgspec.Struct, kw_only=True):
+    session: SessionId
+
+
+class PageParams(msgspec.Struct, kw_only=True):
+    session: SessionId
+    after: int = 0
+    max_bytes: int = 256 * 1024
+
+
+class BlobParams(msgspec.Struct, kw_only=True):
+    digest: str
+    start: int = 0
+    size: int = MAX_PAGE_BYTES
+
+
+class Listed(msgspec.Struct, kw_only=True):
+    """A session as a list shows it."""
+
+    session: SessionId
+    agent: str
+    cwd: str
+    title: str
+    created_ms: int
+    changed_ms: int
+    archived: bool
+    labels: dict[str, str]
+    last_seq: int
+    status: Literal["closed", "off", "starting", "idle", "running"]
+    why: str
+    prompts: int
+    conversation: str = ""  # the agent's own id of it
+
+
+class SessionQuestions:
+    """The questions about sessions."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        journal: Journal,
+        blobs: Blobs,
+        audit: Callable[[Record], None] = lambda record: None,
+    ) -> None:
+        self._audit = audit
+        self._sessions = sessions
+        self._imports = Imports(sessions)
+        self._journal = journal
+        self._blobs = blobs
+
+    def table(self) -> dict[str, Question]:
+        return {
+            "open": Question("spawn", OpenParams, self.open, audited=True),
+            "import": Question("spawn", ImportParams, self._imports.answer, audited=True),
+            "list": Question("view", NoParams, self.list),
+            "view": Question("view", SessionParams, self.view),
+            "page": Question("view", PageParams, self.page),
+            "blob": Question("view", BlobParams, self.blob),
+            "query": Question("view", QueryParams, self.query),
+            "stop_agent": Question("interrupt", SessionParams, self.stop_agent, audited=True),
+            "trust.list": Question("view", NoParams, self.trust_list),
+            "trust.add": Question("admin", FolderParams, self.trust_add, audited=True),
+            "trust.remove": Question("admin", FolderParams, self.trust_remove, audited=True),
+        }
+
+    async def query(self, _: Caller, params: QueryParams) -> object:
+        return await self._sessions.get(params.session).queries.ask(params.name, params.params)
+
+    async def stop_agent(self, _: Caller, params: SessionParams) -> object:
+        await self._sessions.stop_agent(params.session)
+        return {}
+
+    async def open(self, caller: Caller, params: OpenParams) -> object:
+        granted = grants(params.mode, params.options)
+        if granted and "admin" not in caller.scopes:
+            raise NotAllowedError("admin", why=f"{granted} can grant what a person should")
+        cwd = Path(params.cwd)
+        if not (cwd.is_absolute() and await asyncio.to_thread(cwd.is_dir)):
+            raise InvalidRequestError(f"no such directory: {params.cwd}")
+        if not 0 < len(params.request) <= MAX_REQUEST_ID:
+            raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
+        if len(params.labels) > MAX_LABELS or OPENER in params.labels:
+            raise InvalidRequestError("too many labels, or one that is ours")
+        self._check_resumed(caller, params)
+        options = await self._options_in(cwd, caller, params)
+        spec = OpenSpec(
+            agent=params.agent,
+            cwd=params.cwd,
+            title=params.title,
+            model=params.model,
+            mode=params.mode,
+            labels={**params.labels, OPENER: caller.process},
+            agent_session=params.resume,
+            resume=bool(params.resume),
+            fork=params.fork,
+            continue_latest=params.continue_latest,
+            from_pr=params.from_pr,
+            options=options,
+        )
+        session = await self._sessions.open(
+            spec, principal=caller.principal, request=params.request
+        )
+        return {"session": session, **({"resumed": params.resume} if params.resume else {})}
+
+    async def trust_list(self, _: Caller, __: NoParams) -> object:
+        trusted = self._sessions.trusted
+        return {"folders": trusted.all() if trusted is not None else []}
+
+    async def trust_add(self, _: Caller, params: FolderParams) -> object:
+        folder = Path(params.folder)
+        if not (folder.is_absolute() and await asyncio.to_thread(folder.is_dir)):
+            raise InvalidRequestError(f"no such directory: {params.folder[:200]}")
+        if self._sessions.trusted is not None:
+            self._sessions.trusted.add(folder)
+        return {}
+
+    async def trust_remove(self, _: Caller, params: FolderParams) -> object:
+        trusted = self._sessions.trusted
+        return {"removed": trusted is not None and trusted.remove(Path(params.folder))}
+
+    async def _options_in(self, cwd: Path, caller: Caller, params: OpenParams) -> Options:
+        """The options, once somebody answered for what the folder brings along."""
+        found = await asyncio.to_thread(obeyed_in, cwd)
+        trusted = self._sessions.trusted
+        if params.folder == "restrict" and found:
+            return restricted(params.options)
+        if params.folder == "trust" and found and trusted is not None and not trusted.holds(cwd):
+            authorise(caller, "admin", {})
+            trusted.add(cwd)
+            self._audit(
+                Record(
+                    event="folder.trust",
+                    outcome="done",
+                    principal=caller.principal,
+                    credential=caller.credential,
+                    door=caller.door,
+                    source=caller.source or caller.process,
+                    target=str(cwd),
+                )
+            )
+        check_folder(trusted, cwd, found)
+        return params.options
+
+    def _check_resumed(self, caller: Caller, params: OpenParams) -> None:
+        """One writer for each conversation of an agent's: it keeps no lock itself."""
+        if not params.resume:
+            if params.fork and not (params.continue_latest or params.from_pr):
+                raise InvalidRequestError("fork what? resume names the conversation")
+            return
+        if not _CONVERSATION.fullmatch(params.resume):
+            raise InvalidRequestError(f"not the id of a conversation: {params.resume[:50]!r}")
+        holder = self._sessions.holder_of(params.resume)
+        again = session_id(caller.principal, params.request)
+        if not params.fork and holder not in (None, again):
+            raise BusyError(f"session {holder} has this conversation open; fork it")
+
+    def _listed(self, row: SessionRow) -> Listed:
+        """A line of the list; a session that is not loaded has no agent and waits for nothing."""
+        live = self._sessions.loaded(row.session)
+        shown = live.showing.summary(live.services.now_ms()) if live is not None else None
+        return Listed(
+            session=row.session,
+            agent=row.agent,
+            cwd=row.cwd,
+            title=row.title,
+            created_ms=row.created_ms,
+            changed_ms=row.changed_ms,
+            archived=row.archived,
+            labels={key: value for key, value in row.labels.items() if key != OPENER},
+            last_seq=row.last_seq,
+            status=shown.status if shown else ("closed" if row.closed else "off"),
+            why=shown.why if shown else "nothing",
+            prompts=len(shown.prompts) if shown else 0,
+            conversation=row.conversation,
+        )
+
+    async def list(self, caller: Caller, _: NoParams) -> object:
+        rows = [row for row in self._sessions.rows() if knows(caller, row.session)]
+        return {"sessions": [self._listed(row) for row in rows]}
+
+    async def view(self, _: Caller, params: SessionParams) -> object:
+        live = self._sessions.get(params.session)
+        return live.showing.summary(live.services.now_ms())
+
+    async def blob(self, _: Caller, params: BlobParams) -> object:
+        size = self._blobs.size(params.digest)
+        if size is None:
+            raise InvalidRequestError("no such blob")
+        wanted = min(max(params.size, 0), MAX_PAGE_BYTES)
+        data = self._blobs.get(params.digest, max(params.start, 0), wanted)
+        return {"size": size, "data": data}  # bytes travel as base64
+
+    async def page(self, _: Caller, params: PageParams) -> object:
+        size = min(max(params.max_bytes, 1), MAX_PAGE_BYTES)
+        live = self._sessions.get(params.session)
+        batches = self._journal.read(params.session, max(params.after, 0), size)
+        lines = [Raw(line) for batch in batches for line in batch.wire.split(b"\n")]
+        return {"events": lines, "head": live.memory.state.seq, "epoch": live.memory.epoch}
+
+
+async def answer(
+    questions: Mapping[str, Question], sessions: Sessions, caller: Caller, request: Ask
+) -> object:
+    """Answer one question of an authenticated caller.
+
+    Raises:
+        FlybridgeError: there is no such question, it is not for them, or it has no answer.
+    """
+    question = questions.get(request.name)
+    if question is None:
+        raise InvalidRequestError(f"nothing is called {request.name[:100]!r}")
+    params = _params(request, question.params)
+    session = getattr(params, "session", None)
+    if session is None:
+        authorise(caller, question.scope, {})
+    else:
+        authorise(caller, "view", {})
+        if not knows(caller, session):
+            raise SessionNotFoundError(session)
+        authorise(caller, question.scope, sessions.get(session).memory.state.labels)
+    return await question.answer(caller, params)
+
+
+def _params(request: Ask, kind: type) -> Any:
+    try:
+        return msgspec.json.decode(
+            b"{}" if request.params is UNSET else bytes(request.params), type=kind
+        )
+    except msgspec.DecodeError as error:
+        raise InvalidRequestError(f"{request.name}: {error}") from error
