@@ -224,3 +224,48 @@ def test_reading_leaves_no_descriptor_open(past: ClaudeHistory) -> None:
         with pytest.raises(StorageError):
             past.read(Transcript(session=TWO, folder="-a", size=0, modified_ms=0))
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_a_conversation_is_found_by_its_whole_id_and_nothing_less(past: ClaudeHistory) -> None:
+    write(past, ONE)
+    assert past.of_session(ONE).session == ONE
+    for wrong in (TWO, ONE[:8], "", "../../etc/passwd"):
+        with pytest.raises(SessionNotFoundError):
+            past.of_session(wrong)
+
+
+def test_of_two_copies_the_one_of_the_directory_counts_or_else_the_newest(
+    past: ClaudeHistory,
+) -> None:
+    write(past, ONE, folder="-home-ada-boat", at=1000)
+    write(past, ONE, folder="-home-ada-dock", at=2000)
+    assert past.of_session(ONE, "/home/ada/boat").folder == "-home-ada-boat"
+    assert past.of_session(ONE, "/elsewhere").folder == "-home-ada-dock"
+
+
+@pytest.mark.parametrize(
+    ("max_bytes", "lines", "unread"),
+    [
+        (100, (b"one", b"two", b"three"), 0),
+        (12, (b"two", b"three"), 4),
+        (10, (b"two", b"three"), 4),
+        (9, (b"three",), 8),
+        (5, (), 13),
+        (0, (), 13),
+    ],
+)
+def test_of_a_long_file_the_last_whole_lines_are_read(
+    past: ClaudeHistory, max_bytes: int, lines: tuple[bytes, ...], unread: int
+) -> None:
+    write(past, ONE, b"one\ntwo\nthree")
+    found = past.read_newest(past.find(ONE), max_bytes)
+    assert (found.lines, found.unread_bytes) == (lines, unread)
+
+
+def test_a_line_longer_than_a_read_is_passed_over_whole(
+    past: ClaudeHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ch, "CHUNK", 4)
+    write(past, ONE, b"x" * 50 + b"\nlast\n")
+    found = past.read_newest(past.find(ONE), 40)
+    assert (found.lines, found.unread_bytes) == ((b"last",), 51)

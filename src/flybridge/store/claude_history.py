@@ -20,7 +20,7 @@ import msgspec
 from flybridge.errors import InvalidRequestError, SessionNotFoundError, StorageError
 from flybridge.store.ballast import disk_error
 from flybridge.store.barrier import sync_file
-from flybridge.wire.claude.transcript import is_session_id
+from flybridge.wire.claude.transcript import is_folder_of, is_session_id
 from flybridge.wire.lines import LineSplitter
 
 HEAD_BYTES = 16 << 10
@@ -69,6 +69,13 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     mark: tuple[int, int, int]  # inode, size, time: is it still the same file?
 
 
+class Newest(msgspec.Struct, frozen=True, kw_only=True):
+    """The last lines of a file; so many bytes before them were left out."""
+
+    lines: tuple[bytes, ...]
+    unread_bytes: int = 0
+
+
 class ClaudeHistory:
     """The transcripts under one configuration directory of Claude Code."""
 
@@ -105,6 +112,19 @@ class ClaudeHistory:
             names = ", ".join(sorted(f"{one.session} in {one.folder}" for one in found)[:5])
             raise InvalidRequestError(f"{given!r} could be any of {names}")
         return found[0]
+
+    def of_session(self, session: str, cwd: str = "") -> Transcript:
+        """The transcript with exactly this id: of two the one of this directory, or the newest.
+
+        Raises:
+            SessionNotFoundError: there is none.
+        """
+        if not is_session_id(session):
+            raise SessionNotFoundError(session)
+        found = [one for one in self._all() if one.session == session]
+        if not found:
+            raise SessionNotFoundError(session)
+        return max(found, key=lambda one: (is_folder_of(one.folder, cwd), one.modified_ms))
 
     def subagents(self, transcript: Transcript) -> list[Transcript]:
         """What the subagents of a session said, each in a file of its own."""
@@ -195,6 +215,27 @@ class ClaudeHistory:
                 lines += splitter.receive(chunk)
         rest = splitter.rest
         return Whole(lines=(*lines, rest) if rest else tuple(lines), ended=not rest, mark=mark)
+
+    def read_newest(self, transcript: Transcript, max_bytes: int) -> Newest:
+        """All of it, or the last whole lines of one that is longer.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        with self._file(transcript) as fd:
+            size = os.fstat(fd).st_size
+            unread = max(0, size - max_bytes)
+            inside = unread > 0  # a line that began before
+            splitter = LineSplitter()
+            lines: list[bytes] = []
+            for chunk in _chunks(fd, size, unread):
+                if inside:
+                    rest, newline, chunk = chunk.partition(b"\n")
+                    unread += len(rest) + len(newline)
+                    inside = not newline
+                lines += splitter.receive(chunk)
+        lines += [splitter.rest] if splitter.rest else []
+        return Newest(lines=tuple(lines), unread_bytes=unread)
 
     def chunks(self, transcript: Transcript) -> Iterator[bytes]:
         """All of it, piece by piece."""
@@ -287,9 +328,8 @@ def _lines(data: bytes) -> tuple[bytes, ...]:
     return tuple(line for line in data.split(b"\n") if line)
 
 
-def _chunks(fd: int, size: int) -> Iterator[bytes]:
+def _chunks(fd: int, size: int, at: int = 0) -> Iterator[bytes]:
     """What was there when we came; who writes now is read the next time."""
-    at = 0
     while at < size and (chunk := os.pread(fd, min(CHUNK, size - at), at)):
         at += len(chunk)
         yield chunk

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from flybridge.errors import StorageCorruptError
+from flybridge.store import trusted
+from flybridge.store.trusted import TrustedFolders
+
+
+def test_a_folder_is_trusted_with_all_in_it_and_remembered(tmp_path: Path) -> None:
+    path = tmp_path / "trusted"
+    folders = TrustedFolders(path)
+    assert not folders.holds(Path("/a/b"))
+    folders.add(Path("/a/b"))
+    folders.add(Path("/a/b/c"))  # is trusted already
+    again = TrustedFolders(path)
+    assert again.all() == ["/a/b"]
+    assert again.holds(Path("/a/b/c/d"))
+    assert not again.holds(Path("/a"))
+    assert not again.holds(Path("/a/bc"))
+
+
+def test_trust_can_be_taken_back(tmp_path: Path) -> None:
+    folders = TrustedFolders(tmp_path / "trusted")
+    folders.add(Path("/a"))
+    assert not folders.remove(Path("/a/b"))
+    assert folders.remove(Path("/a"))
+    assert not TrustedFolders(tmp_path / "trusted").holds(Path("/a"))
+
+
+def test_there_is_an_end_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trusted, "MAX_FOLDERS", 2)
+    folders = TrustedFolders(tmp_path / "trusted")
+    for name in ("/a", "/b", "/c"):
+        folders.add(Path(name))
+    assert folders.all() == ["/b", "/c"]
+
+
+def test_a_file_that_cannot_be_read_trusts_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "trusted"
+    path.write_text("{}")
+    path.chmod(0o600)
+    with pytest.raises(StorageCorruptError):
+        TrustedFolders(path)
