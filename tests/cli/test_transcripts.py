@@ -179,6 +179,8 @@ class Gateway:
         self.scripted = ScriptedGateway(StateDir(str(state)))
         self.scripted.asks["open"] = self._open
         self.scripted.asks["stop_agent"] = self._stop
+        self.scripted.asks["import"] = self._import
+        self.imported: list[dict[str, Any]] = []
 
     def _open(self, params: dict[str, Any]) -> object:
         self.opened.append(params)
@@ -187,6 +189,10 @@ class Gateway:
     def _stop(self, params: dict[str, Any]) -> object:
         self.stopped.append(params["session"])
         return {}
+
+    def _import(self, params: dict[str, Any]) -> object:
+        self.imported.append(params)
+        return {"session": "ses_0123456789", "conversation": params["conversation"], "turns": 2}
 
     async def run(self, *args: str) -> tuple[int, str, str]:
         process = await asyncio.create_subprocess_exec(
@@ -218,6 +224,7 @@ async def test_a_session_is_opened_on_the_conversation_where_it_was(
         "title": "again",
         "resume": SESSION,
         "fork": command == "fork",
+        "folder": "ask",
     }
 
 
@@ -252,3 +259,29 @@ async def test_what_cannot_resume_is_not_opened_and_what_it_forgets_is_said(
     assert code == 0
     assert "missing_parent" in err
     assert msgspec.json.decode(out) == gateway.reply
+
+
+async def test_conversations_are_imported_by_name_or_all_of_some_days(
+    past: ClaudeHistory, short_tmp: Path
+) -> None:
+    put(past, talk().lines)
+    old = put(past, talk().lines, KILLED)
+    os.utime(old, (1_000_000, 1_000_000))
+    gateway = Gateway(short_tmp / "s")
+    await gateway.scripted.start()
+    code, out, err = await gateway.run("import", SHORT)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].split() == [SHORT, "ses_01234567", "-", "2", "imported"]
+    code, out, _ = await gateway.run("import", "--all", "--since", "2", "--active", "--json")
+    assert [one["conversation"] for one in json.loads(out)] == [SESSION]
+    await gateway.run("import", "--all")
+    await gateway.scripted.stop()
+    asked = [(one["conversation"], one["archived"]) for one in gateway.imported]
+    assert asked == [(SESSION, True), (SESSION, False), (SESSION, True), (KILLED, True)]
+
+
+@pytest.mark.parametrize("args", [(), (SHORT, "--all"), (SHORT, "--since", "1")])
+def test_what_to_import_is_said_in_one_way(past: ClaudeHistory, args: tuple[str, ...]) -> None:
+    done = run("import", *args)
+    assert done.exit_code == 2
+    assert "Usage:" in done.stderr

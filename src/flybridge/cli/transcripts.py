@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LISTED = 50
 EXAMINED = 200
+DAY_S = 24 * 3600
 _config = click.option(
     "--config",
     type=click.Path(path_type=Path),
@@ -81,15 +82,14 @@ def show(conversation: str, lines: int, as_json: bool, config: Path | None) -> N
 @_agent
 @_cwd
 @_title
-@click.option("--anyway", is_flag=True, help="Even if another program has it open.")
 @_json
 @_state
 @_config
-def resume(conversation: str, anyway: bool, **given: Any) -> None:
-    """Go on with a conversation in a session of Flybridge."""
+def resume(conversation: str, **given: Any) -> None:
+    """Go on with a conversation in a session of Flybridge, which shows what was said before."""
     from flybridge.cli.running import run
 
-    run(_open(conversation, fork=False, anyway=anyway, **given))
+    run(_open(conversation, fork=False, **given))
 
 
 @history.command()
@@ -104,7 +104,38 @@ def fork(conversation: str, **given: Any) -> None:
     """Go on with a copy of a conversation; the conversation stays what it is."""
     from flybridge.cli.running import run
 
-    run(_open(conversation, fork=True, anyway=True, **given))
+    run(_open(conversation, fork=True, **given))
+
+
+@history.command("import")
+@click.argument("conversations", metavar="[ID]...", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Every conversation there is.")
+@click.option(
+    "--since",
+    type=click.FloatRange(min=0),
+    metavar="DAYS",
+    help="With --all: only those of the last days.",
+)
+@click.option("--active", is_flag=True, help="Show them in the list; else they are archived.")
+@_agent
+@_json
+@_state
+@_config
+def import_(
+    conversations: tuple[str, ...], everything: bool, since: float | None, **given: Any
+) -> None:
+    """Keep conversations as sessions, without starting an agent.
+
+    The first message to one goes on with it. One that is imported again stays as it is. The exit
+    status is 1 if one could not be imported.
+    """
+    from flybridge.cli.running import run
+
+    if everything == bool(conversations):
+        raise click.UsageError("give either IDs or --all")
+    if since is not None and not everything:
+        raise click.UsageError("--since goes with --all")
+    sys.exit(run(_import(conversations, since, **given)))
 
 
 @history.command()
@@ -136,6 +167,21 @@ def _history(config: Path | None) -> ClaudeHistory:
     from flybridge.store.claude_history import ClaudeHistory
 
     return ClaudeHistory(config) if config else ClaudeHistory.of(os.environ)
+
+
+async def _import(
+    given: tuple[str, ...], since: float | None, config: Path | None, **how: Any
+) -> int:
+    import time
+
+    from flybridge.cli.imports import import_conversations
+
+    past = _history(config)
+    oldest_ms = 0.0 if since is None else (time.time() - since * DAY_S) * 1000
+    wanted = [past.find(one) for one in given] or [
+        one for one in past.newest() if one.modified_ms >= oldest_ms
+    ]
+    return await import_conversations([one.session for one in wanted], **how)
 
 
 def _row(past: ClaudeHistory, transcript: Transcript) -> Row:
@@ -220,7 +266,6 @@ async def _open(
     given: str,
     *,
     fork: bool,
-    anyway: bool,
     agent: str,
     cwd: Path | None,
     title: str | None,
@@ -230,13 +275,14 @@ async def _open(
 ) -> None:
     import uuid
 
+    from flybridge.cli.trusting import open_in
     from flybridge.client import connect
     from flybridge.errors import GatewayError
 
     past = _history(config)
     transcript = past.find(given)
     row = _row(past, transcript)
-    _check(past, transcript, anyway=anyway)
+    _check(past, transcript, fork=fork)
     params = {
         "agent": agent,
         "cwd": str(cwd) if cwd else row.about.cwd,
@@ -246,7 +292,9 @@ async def _open(
         "fork": fork,
     }
     async with await connect(state, name="history") as client:
-        opened = await client.ask("open", params)
+        opened = await open_in(
+            "ask", lambda folder: client.ask("open", params | {"folder": folder})
+        )
         if "resumed" not in opened:  # it did not understand, and began a new conversation
             await client.ask("stop_agent", {"session": opened["session"]})
             raise GatewayError("the gateway that runs is too old for this; restart it")
@@ -258,17 +306,17 @@ async def _open(
         _print(f"{short}: go on with  flybridge chat --session {short}{where}")
 
 
-def _check(past: ClaudeHistory, transcript: Transcript, *, anyway: bool) -> None:
+def _check(past: ClaudeHistory, transcript: Transcript, *, fork: bool) -> None:
     """Refuse what cannot work, say what will be missing."""
     from flybridge.cli.transcripts_text import finding_lines
-    from flybridge.errors import InvalidRequestError
+    from flybridge.errors import BusyError, InvalidRequestError
 
     findings = _examine(past, transcript)
     for one in findings:
         if set(one.effect.values()) == {"stops"}:
             raise InvalidRequestError(f"it would not resume: {one.text}")
-    if not anyway and any(one.code == "in_use" for one in findings):
-        raise InvalidRequestError("another program has it open; fork it, or use --anyway")
+    if not fork and any(one.code == "in_use" for one in findings):
+        raise BusyError("another program has it open; end that one, or fork it")
     told = [one for one in findings if one.code not in ("parallel_calls", "in_use")]
     for line in finding_lines(told):
         click.echo(line, err=True)
@@ -280,7 +328,7 @@ def _examine(past: ClaudeHistory, transcript: Transcript) -> list[Finding]:
 
     whole = past.read(transcript)
     findings = diagnose(whole.lines, ended=whole.ended, folder=transcript.folder)
-    owners = owners_of(past.config, transcript.session)
+    owners = owners_of(past.config, transcript.session, transcript=transcript)
     return in_use([one.pid for one in owners]) + findings
 
 
