@@ -11,7 +11,7 @@ import pytest
 from flybridge.model import commands as c
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.caller import Caller
-from flybridge.server import unix
+from flybridge.server import native, unix
 from flybridge.server.unix import Door
 from flybridge.wire.native.messages import Welcome
 from tests.runtime.house import House, steps, until
@@ -142,7 +142,7 @@ async def test_there_is_a_limit_to_guests(place: Place, monkeypatch: pytest.Monk
 async def test_many_requests_at_once_all_get_their_reply(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unix, "MAX_PENDING", 4)
+    monkeypatch.setattr(native, "MAX_PENDING", 4)
     guest = await place.guest()
     for number in range(50):
         guest.say(type="ask", ref=str(number), name="list")

@@ -9,6 +9,7 @@ ones it opened itself. On one Unix user this is friction, not a wall: docs/expla
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 from collections.abc import Iterable
@@ -16,8 +17,12 @@ from pathlib import Path
 
 from flybridge.errors import NotAllowedError
 from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.keeper_program import Process, lineage, read_file
 from flybridge.runtime.process import boot_id, descends_from, start_time
 
+_KEEPER = re.compile(  # as keeper_start starts one, from the source or from what was compiled
+    rb"\0-I\0-S\0[^\0]*/flybridge/runtime/(?:__pycache__/)?keeper_program\.[^\0/]*pyc?\0"
+)
 _CREDENTIALS = struct.Struct("iII")
 TALK: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
 OPEN: frozenset[Scope] = TALK | {"spawn"}
@@ -35,15 +40,36 @@ def caller_of(connection: socket.socket, keepers: Iterable[tuple[int, str]]) -> 
     pid, uid, _ = _CREDENTIALS.unpack(raw)
     if uid != os.geteuid():
         raise NotAllowedError("view", why="this gateway belongs to another user")
-    of_agent = descends_from(pid, keepers)
+    of_agent = descends_from(pid, keepers) or _below_a_keeper(pid)
     of_person = ALL if has_terminal(pid) else OPEN
     scopes = TALK if of_agent else of_person
     return Caller(
-        principal=f"uid:{uid}",
+        principal=agent_of(f"uid:{uid}") if of_agent else f"uid:{uid}",
         scopes=scopes,
         process=f"{pid}:{start_time(pid) or ''}:{boot_id()}",
         of_agent=of_agent,
     )
+
+
+def agent_of(principal: str) -> str:
+    """In whose name an agent acts that somebody let in: never in theirs."""
+    return f"agent:{principal}"
+
+
+def _below_a_keeper(pid: int) -> bool:
+    """Whether this runs below a keeper that we have not written down: one that is just being
+    started, or another gateway's."""
+    chain = lineage(pid)
+    return chain is None or any(is_keeper(one) for one in chain)
+
+
+def is_keeper(one: Process) -> bool:
+    """Whether a process is a keeper, whoever started it. One that we run below ourselves is
+    none to us: whoever comes from there is on our side of it."""
+    if one.pid != one.group or not _KEEPER.search(read_file(f"/proc/{one.pid}/cmdline")):
+        return False
+    above = lineage(os.getpid()) or []
+    return (one.pid, one.start) not in [(us.pid, us.start) for us in above]
 
 
 def has_terminal(pid: int) -> bool:

@@ -1,0 +1,352 @@
+"""Who somebody is, by what they bring: a token, a cookie, a ticket, a password.
+
+Secrets have 256 bits and are kept as hashes; only a password can be guessed at all. Whoever is
+wrong is counted, wherever they come from. Scopes are looked up on every message, so what is
+revoked ends at once, and doors are told to hang up.
+
+A token in a file can be read by any program of its user, an agent included: it never holds
+``approve``, ``spawn`` or ``admin``. Those come with a login, which a person asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import secrets
+from collections.abc import Callable
+
+import msgspec
+
+from flybridge.errors import (
+    InvalidRequestError,
+    NotAuthenticatedError,
+    TooManyTriesError,
+)
+from flybridge.model.audit import Record
+from flybridge.runtime.caller import Caller, Scope
+from flybridge.server.gate import Head
+from flybridge.server.limiter import Limiter
+from flybridge.server.passwords import hash_password, is_password
+from flybridge.store.credentials import Credential, CredentialFile, Credentials
+
+FILE_SCOPES: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
+ALL_SCOPES: frozenset[Scope] = FILE_SCOPES | {"approve", "spawn", "admin"}
+TICKET_MS = 60_000
+LOGIN_MS = 30 * 24 * 3600 * 1000
+MAX_TICKETS = 64
+MAX_CREDENTIALS = 256
+MAX_NAME = 100
+MAX_SECRET = 256
+TOKEN = b"fbt_"
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """A login that somebody at the gateway's own terminal asked for."""
+
+    expires_ms: int
+    scopes: frozenset[Scope]
+    name: str
+
+
+class Authority:
+    """All credentials of one gateway."""
+
+    def __init__(
+        self,
+        file: CredentialFile,
+        *,
+        owner: str,
+        cookie: str,
+        now_ms: Callable[[], int],
+        audit: Callable[[Record], None] = lambda record: None,
+    ) -> None:
+        self.cookie = cookie
+        self._file = file
+        self._owner = owner
+        self._now_ms = now_ms
+        self._audit = audit
+        self._limiter = Limiter()
+        self._decoy = secrets.token_bytes(32)
+        self._tickets: dict[str, Ticket] = {}
+        self._watching: dict[str, list[Callable[[], None]]] = {}
+        self._use(file.load())
+
+    def _use(self, all_: Credentials) -> None:
+        self._all = all_
+        self._by_id = {one.id: one for one in (*all_.tokens, *all_.logins)}
+
+    def _save(self, all_: Credentials) -> None:
+        """Durable first: what could not be saved does not hold."""
+        self._file.save(all_)
+        gone = self._by_id.keys() - {one.id for one in (*all_.tokens, *all_.logins)}
+        self._use(all_)
+        for one in gone:
+            for hang_up in list(self._watching.pop(one, [])):  # each may stop listening
+                hang_up()
+
+    # ---- coming in ---------------------------------------------------------------------------
+
+    def caller_of(self, head: Head, *, door: str, source: str) -> Caller | None:
+        """Whoever sent this; None where no credential came with it.
+
+        Raises:
+            NotAuthenticatedError: one came, and it is not good.
+            TooManyTriesError: there were too many of those.
+        """
+        given = head.all(b"authorization")
+        if given:
+            kind, _, secret = given[0].partition(b" ")
+            token = secret.strip() if kind.lower() == b"bearer" and len(given) == 1 else b""
+            return self.by_token(token, door=door, source=source)
+        value = cookie_of(head, self.cookie.encode())
+        return None if value is None else self._known(value, self._all.logins, door, source)
+
+    def by_token(self, token: bytes, *, door: str, source: str) -> Caller:
+        """Whoever holds this token.
+
+        Raises:
+            NotAuthenticatedError: nobody does.
+            TooManyTriesError: there were too many of those.
+        """
+        if not token.startswith(TOKEN):
+            raise self._wrong(door, source, "token")
+        return self._known(token.removeprefix(TOKEN), self._all.tokens, door, source)
+
+    def _known(self, value: bytes, among: tuple[Credential, ...], door: str, source: str) -> Caller:
+        """A good one passes however often others were wrong: nobody guesses 256 bits, and
+        nobody may lock the owner out."""
+        name, _, secret = value[:MAX_SECRET].partition(b".")
+        digest = _digest(secret)
+        found = self._by_id.get(name.decode("ascii", "replace"))
+        if found is None or found not in among or not _same(found.digest, digest):
+            raise self._wrong(door, source, "credential")
+        if self._is_over(found):
+            raise self._wrong(door, source, "expired")
+        return self._caller(found, door, source)
+
+    def _caller(self, one: Credential, door: str, source: str) -> Caller:
+        scopes = frozenset(scope for scope in ALL_SCOPES if scope in one.scopes)
+        if one in self._all.tokens:
+            scopes &= FILE_SCOPES  # whatever somebody wrote into the file
+        return Caller(
+            principal=self.principal_of(one),
+            scopes=scopes,
+            credential=one.id,
+            sessions=frozenset(one.sessions),
+            door=door,
+            source=source,
+        )
+
+    @staticmethod
+    def principal_of(one: Credential) -> str:
+        """In whose name a credential acts: its owner's, or its own."""
+        return one.principal or f"token:{one.id}"
+
+    def holds(self, caller: Caller) -> bool:
+        """Whether what somebody came in with is still good. Cheap: asked on every message."""
+        found = self._by_id.get(caller.credential)
+        return found is not None and not self._is_over(found)
+
+    def watch(self, caller: Caller, on_gone: Callable[[], None]) -> Callable[[], None]:
+        """Be told when a credential is taken back; returns how to stop listening."""
+        listening = self._watching.setdefault(caller.credential, [])
+        listening.append(on_gone)
+
+        def stop() -> None:
+            if on_gone in listening:
+                listening.remove(on_gone)
+
+        return stop
+
+    def proof(self, credential: str, nonce: bytes) -> str:
+        """What only a server that knows a token's hash can say: a client asks before it sends
+        the token. Somebody who asks for an unknown one learns nothing from the answer."""
+        found = self._by_id.get(credential)
+        unknown = hmac.new(self._decoy, credential.encode("utf-8", "replace"), hashlib.sha256)
+        key = bytes.fromhex(found.digest) if found else unknown.digest()
+        return hmac.new(key, nonce, hashlib.sha256).hexdigest()
+
+    # ---- logging in --------------------------------------------------------------------------
+
+    def ticket(self, scopes: frozenset[Scope] = ALL_SCOPES, *, name: str = "") -> str:
+        """A login for whoever brings this first, within a minute."""
+        now_ms = self._now_ms()
+        alive = {key: one for key, one in self._tickets.items() if one.expires_ms > now_ms}
+        while len(alive) >= MAX_TICKETS:
+            del alive[next(iter(alive))]
+        value = secrets.token_urlsafe(32)
+        alive[_digest(value.encode())] = Ticket(now_ms + TICKET_MS, scopes, name)
+        self._tickets = alive
+        return value
+
+    def login(self, ticket: str, *, door: str, source: str) -> str:
+        """Trade a ticket for a cookie's value.
+
+        Raises:
+            NotAuthenticatedError: it was used, is too old, or never was one.
+            TooManyTriesError: there were too many of those.
+        """
+        found = self._tickets.pop(_digest(ticket[:MAX_SECRET].encode("utf-8", "replace")), None)
+        if found is None or found.expires_ms <= self._now_ms():
+            raise self._wrong(door, source, "ticket")
+        return self._new_login(found.scopes, found.name, door, source)
+
+    async def login_with_password(self, password: str, *, door: str, source: str) -> str:
+        """Trade the password for a cookie's value. Takes a while, on purpose.
+
+        Raises:
+            NotAuthenticatedError: it is not the one, or there is none.
+            TooManyTriesError: there were too many of those.
+        """
+        self._may_try(door, source)
+        self._limiter.failed(source, self._now_ms())  # counted before it is looked at
+        known = self._all.password
+        if known is None or not await asyncio.to_thread(is_password, password, known):
+            raise self._wrong(door, source, "password", counted=True)
+        return self._new_login(ALL_SCOPES, "", door, source)
+
+    def _new_login(self, scopes: frozenset[Scope], name: str, door: str, source: str) -> str:
+        principal = f"guest:{name}" if name else self._owner
+        one, secret = self._new(name, scopes, LOGIN_MS, principal)
+        logins = (*self._alive(self._all.logins), one)[-MAX_CREDENTIALS:]
+        self._save(msgspec.structs.replace(self._all, logins=logins))
+        self._note("login", "done", door=door, source=source, target=one.id)
+        return f"{one.id}.{secret}"
+
+    def logout(self, caller: Caller) -> None:
+        """End a login, and every socket that came in with it."""
+        self._drop(caller.credential)
+        self._note("logout", "done", door=caller.door, source=caller.source)
+
+    # ---- tokens and the password -------------------------------------------------------------
+
+    def tokens(self) -> tuple[Credential, ...]:
+        return self._all.tokens
+
+    def logins(self) -> tuple[Credential, ...]:
+        return self._all.logins
+
+    def has_password(self) -> bool:
+        return self._all.password is not None
+
+    def create_token(
+        self,
+        name: str,
+        scopes: frozenset[Scope],
+        *,
+        days: float = 0,
+        sessions: tuple[str, ...] = (),
+    ) -> str:
+        """A token for a program. This is the only time its secret is seen.
+
+        Raises:
+            InvalidRequestError: the name is taken, or a token cannot hold that.
+        """
+        if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+            raise InvalidRequestError(f"a name has 1 to {MAX_NAME} printable characters")
+        if any(one.name == name for one in self._all.tokens):
+            raise InvalidRequestError(f"there is a token called {name!r} already")
+        if not scopes or scopes - FILE_SCOPES:
+            raise InvalidRequestError(f"a token holds {', '.join(sorted(FILE_SCOPES))} at most")
+        if len(self._all.tokens) >= MAX_CREDENTIALS:
+            raise InvalidRequestError("there are too many tokens; revoke some")
+        one, secret = self._new(name, scopes, int(days * 24 * 3600 * 1000), "", sessions)
+        tokens = (*self._all.tokens, one)
+        self._save(msgspec.structs.replace(self._all, tokens=tokens))
+        return f"{TOKEN.decode()}{one.id}.{secret}"
+
+    def revoke(self, name: str) -> Credential:
+        """Take a token or a login back, by its name or its id; its sockets end at once.
+
+        Raises:
+            InvalidRequestError: there is none.
+        """
+        for one in (*self._all.tokens, *self._all.logins):
+            if name in (one.id, one.name):
+                self._drop(one.id)
+                return one
+        raise InvalidRequestError(f"no token or login is called {name[:MAX_NAME]!r}")
+
+    async def set_password(self, password: str) -> None:
+        """A new password; whoever logged in before has to do so again.
+
+        Raises:
+            InvalidRequestError: it is too short to be one.
+        """
+        if not 8 <= len(password) <= 1024:
+            raise InvalidRequestError("a password has 8 to 1024 characters")
+        new = await asyncio.to_thread(hash_password, password)
+        self._save(msgspec.structs.replace(self._all, password=new, logins=()))
+
+    # ---- inside ------------------------------------------------------------------------------
+
+    def _new(
+        self,
+        name: str,
+        scopes: frozenset[Scope],
+        lasts_ms: int,
+        principal: str,
+        sessions: tuple[str, ...] = (),
+    ) -> tuple[Credential, str]:
+        secret, now_ms = secrets.token_urlsafe(32), self._now_ms()
+        one = Credential(
+            id=secrets.token_hex(8),
+            name=name,
+            scopes=tuple(sorted(scopes)),
+            digest=_digest(secret.encode()),
+            created_ms=now_ms,
+            expires_ms=now_ms + lasts_ms if lasts_ms else 0,
+            principal=principal,
+            sessions=sessions,
+        )
+        return one, secret
+
+    def _drop(self, name: str) -> None:
+        tokens = tuple(one for one in self._all.tokens if one.id != name)
+        logins = tuple(one for one in self._all.logins if one.id != name)
+        self._save(msgspec.structs.replace(self._all, tokens=tokens, logins=logins))
+
+    def _alive(self, some: tuple[Credential, ...]) -> tuple[Credential, ...]:
+        return tuple(one for one in some if not self._is_over(one))
+
+    def _is_over(self, one: Credential) -> bool:
+        return 0 < one.expires_ms <= self._now_ms()
+
+    def _may_try(self, door: str, source: str) -> None:
+        wait_ms = self._limiter.wait_ms(source, self._now_ms())
+        if wait_ms:
+            self._note("login", "refused", code="too_many_tries", door=door, source=source)
+            raise TooManyTriesError(wait_ms // 1000 + 1)
+
+    def _wrong(
+        self, door: str, source: str, what: str, *, counted: bool = False
+    ) -> NotAuthenticatedError | TooManyTriesError:
+        wait_ms = 0 if counted else self._limiter.wait_ms(source, self._now_ms())
+        if wait_ms:
+            return TooManyTriesError(wait_ms // 1000 + 1)
+        if not counted:
+            self._limiter.failed(source, self._now_ms())
+        self._note("login", "refused", code=what, door=door, source=source)
+        return NotAuthenticatedError()
+
+    def _note(self, event: str, outcome: str, **more: str) -> None:
+        self._audit(Record(event=event, outcome=outcome, **more))
+
+
+def cookie_of(head: Head, name: bytes) -> bytes | None:
+    """Our cookie's value; the first one counts, and none of ours is None."""
+    for line in head.all(b"cookie"):
+        for part in line.split(b";"):
+            key, _, value = part.strip().partition(b"=")
+            if key == name:
+                return value
+    return None
+
+
+def _digest(secret: bytes) -> str:
+    return hashlib.sha256(secret).hexdigest()
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode(), other.encode())

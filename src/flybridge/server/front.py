@@ -1,0 +1,94 @@
+"""The front of the house: one port, HTTP and WebSocket behind one gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from flybridge.model.audit import Record
+from flybridge.runtime.caller import Caller
+from flybridge.runtime.desk import Desk
+from flybridge.server.authority import Authority
+from flybridge.server.gate import gate_for
+from flybridge.server.http import make_app
+from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.server.websocket import WebSocketDoor
+from flybridge.session.ports import Blobs
+from flybridge.store.claude_history import ClaudeHistory
+from flybridge.wire.native.messages import Welcome
+
+
+class Front:
+    """Opens the TCP door of a gateway, and closes it."""
+
+    def __init__(
+        self,
+        spec: TcpSpec,
+        desk: Desk,
+        authority: Authority,
+        *,
+        blobs: Blobs,
+        welcome: Callable[[Caller], Welcome],
+        keepers: Callable[[], Iterable[tuple[int, str]]],
+        now_ms: Callable[[], int],
+        audit: Callable[[Record], None],
+        audit_log: Path,
+        history: ClaudeHistory | None,
+        version: str,
+        changed: Callable[[], None],
+    ) -> None:
+        self._spec = spec
+        self._door = TcpDoor(spec)
+        self._door.bind()
+        gate = gate_for(
+            self._door.port, names=spec.names, secure=spec.secure, base_path=spec.base_path
+        )
+        self._clients = WebSocketDoor(
+            desk,
+            gate=gate,
+            authority=authority,
+            welcome=welcome,
+            now_ms=now_ms,
+            changed=changed,
+            audit=audit,
+            keepers=keepers,
+        )
+        self._app = make_app(
+            desk,
+            authority,
+            gate,
+            blobs=blobs,
+            version=version,
+            now_ms=now_ms,
+            audit=audit,
+            audit_log=audit_log,
+            history=history,
+            keepers=keepers,
+            secure=spec.secure,
+        )
+
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds us, or wherever we go by a name."""
+        scheme = "https" if self._spec.secure else "http"
+        name = self._spec.names[0] if self._spec.names else "127.0.0.1"
+        where = name if ":" in name else f"{name}:{self._door.port}"
+        return f"{scheme}://{where}{self._spec.base_path.rstrip('/')}"
+
+    @property
+    def clients(self) -> int:
+        return len(self._clients.clients)
+
+    async def open(self) -> None:
+        """Let clients in.
+
+        Raises:
+            GatewayError: the certificate cannot be used.
+        """
+        await self._door.open(self._app, self._clients.protocol_class())
+
+    async def close(self, code: str = "") -> None:
+        """Hang up on everyone; with a ``code``, tell them first that they need not come back."""
+        self._clients.close(code)
+        self._app.close()
+        await self._door.close()

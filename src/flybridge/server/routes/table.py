@@ -1,0 +1,31 @@
+"""All routes. What is not here cannot be asked for."""
+
+from __future__ import annotations
+
+from flybridge.server import pages
+from flybridge.server.routes import access, blobs, gateway, history, prompts, sessions, talking
+from flybridge.server.routes.route import PUBLIC, Route
+
+ROUTES: tuple[Route, ...] = (
+    *sessions.ROUTES,
+    *talking.ROUTES,
+    *prompts.ROUTES,
+    *blobs.ROUTES,
+    *history.ROUTES,
+    *gateway.ROUTES,
+    *access.ROUTES,
+    *pages.ROUTES,
+)
+# Whoever may come this far is anybody. A route is public only if it is listed here, too.
+PUBLIC_ROUTES = frozenset(
+    {
+        "GET /",
+        "GET /login",
+        "GET /static/{name}",
+        "GET /api/v1/health",
+        "GET /api/v1/proof",
+        "POST /api/v1/login",
+    }
+)
+if {one.name for one in ROUTES if one.scope == PUBLIC} != PUBLIC_ROUTES:
+    raise AssertionError("a public route is listed as one, and nothing else is")

@@ -1,0 +1,53 @@
+// Logs a browser in: with the ticket behind the # of the link, or with the password.
+// The ticket goes to our own server only, and leaves the address bar before anything else.
+
+const said = document.getElementById("said");
+const form = document.getElementById("form");
+const inside = document.getElementById("inside");
+const password = document.getElementById("password");
+
+function say(text, wrong) {
+  said.textContent = text;
+  said.className = wrong ? "wrong" : "";
+}
+
+async function login(body) {
+  const response = await fetch("api/v1/login", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  if (response.ok) {
+    await look();
+    return;
+  }
+  if (response.status === 429) {
+    say(`Too many wrong tries. Wait ${response.headers.get("retry-after")} seconds.`, true);
+  } else {
+    say(body.ticket ? "This link was used before, or is too old." : "That is not it.", true);
+  }
+}
+
+async function look() {
+  const response = await fetch("api/v1/me");
+  if (!response.ok) return;
+  const me = await response.json();
+  form.hidden = true;
+  inside.hidden = false;
+  say(`Logged in as ${me.principal}.`, false);
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  void login({ password: password.value });
+  password.value = "";
+});
+
+const ticket = location.hash.slice(1);
+history.replaceState(null, "", location.pathname);
+if (/^[\w-]{20,200}$/.test(ticket)) {
+  say("Logging in …", false);
+  void login({ ticket });
+} else {
+  void look();
+}

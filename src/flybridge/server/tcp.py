@@ -1,0 +1,318 @@
+"""The TCP door: where HTTP and WebSocket come in, bounded from the first byte.
+
+uvicorn's HTTP protocol serves each connection; its server object, which would take our signals
+and wake up ten times a second, is not used. What it leaves open is closed here: a connection
+that never says what it wants, and connections without number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import ipaddress
+import re
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import h11
+import msgspec
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+from flybridge.errors import GatewayError
+
+HEAD_BYTES = 32 * 1024
+KEEP_ALIVE_S = 30
+BACKLOG = 1024
+CLOSE_S = 2.0
+LOOPBACK = ("127.0.0.1", "::1")
+
+
+class TcpSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """Where to listen, and under which names."""
+
+    host: str = ""  # empty: loopback, both kinds
+    port: int = 8420
+    names: tuple[str, ...] = ()
+    tls_cert: str = ""
+    tls_key: str = ""
+    base_path: str = ""
+
+    @property
+    def secure(self) -> bool:
+        return bool(self.tls_cert)
+
+
+class TcpLimits(msgspec.Struct, frozen=True, kw_only=True):
+    """What one connection may take, and how many there may be. Tests shrink them."""
+
+    head_s: float = 10.0
+    body_s: float = 60.0
+    connections: int = 5000
+    of_one_source: int = 2000
+
+
+USUAL = TcpLimits()
+
+
+def check_bind(spec: TcpSpec) -> None:
+    """Make sure that nobody on the network can read what passes by.
+
+    Raises:
+        GatewayError: the address is open to others, and there is no TLS.
+    """
+    if bool(spec.tls_cert) != bool(spec.tls_key):
+        raise GatewayError("TLS needs both a certificate and its key")
+    if spec.base_path and not (spec.base_path.startswith("/") and spec.base_path.isprintable()):
+        raise GatewayError("the base path begins with a slash")
+    if spec.host and not _is_loopback(spec.host) and not spec.secure:
+        raise GatewayError(
+            f"{spec.host} can be reached by others: say --tls-cert and --tls-key, or listen on "
+            "127.0.0.1 behind a proxy that has them"
+        )
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class TcpDoor:
+    """Listens for HTTP, and for what HTTP is upgraded to."""
+
+    def __init__(self, spec: TcpSpec, limits: TcpLimits = USUAL) -> None:
+        self._spec = spec
+        self._limits = limits
+        self._state = ServerState()
+        self._sources: Counter[str] = Counter()
+        self._sockets: list[socket.socket] = []
+        self._servers: list[asyncio.Server] = []
+        self._config: Config
+        self.port = spec.port
+
+    @property
+    def connections(self) -> int:
+        return len(self._state.connections)
+
+    def bind(self) -> None:
+        """Take the address, so that its port is known; nobody is let in yet.
+
+        Raises:
+            GatewayError: the address is taken, not ours to use, or open to others without TLS.
+        """
+        check_bind(self._spec)
+        for host in (self._spec.host,) if self._spec.host else LOOPBACK:
+            try:
+                self._bind(host)
+            except OSError as error:
+                if host == "::1" and self._sockets and error.errno != errno.EADDRINUSE:
+                    continue  # a machine without IPv6
+                self._close_sockets()
+                raise GatewayError(
+                    f"cannot listen on {host}, port {self._spec.port}: {error.strerror or error}"
+                ) from error
+
+    def _bind(self, host: str) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        # With its protocol named: else asyncio lets the kernel hold small writes back for 40 ms.
+        sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sock.bind((host, self.port))
+            sock.listen(BACKLOG)  # only now does the kernel say whether somebody else has it
+        except BaseException:
+            sock.close()
+            raise
+        self._sockets.append(sock)
+        self.port = sock.getsockname()[1]  # the second one takes the port of the first
+
+    def _close_sockets(self) -> None:
+        for sock in self._sockets:
+            sock.close()
+        self._sockets.clear()
+
+    async def open(self, app: Any, websocket: Callable[..., asyncio.Protocol]) -> None:
+        """Let clients in: HTTP to ``app``, upgrades to ``websocket``.
+
+        Raises:
+            GatewayError: the certificate cannot be used.
+        """
+        try:
+            context = self._tls()
+        except GatewayError:
+            self._close_sockets()
+            raise
+        self._config = Config(
+            app,
+            http="h11",
+            ws=websocket,  # type: ignore[arg-type]
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,  # nobody's word for where they come from is taken
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE_S,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        self._config.load()
+        loop = asyncio.get_running_loop()
+        for sock in self._sockets:
+            server = await loop.create_server(
+                self._connection,
+                sock=sock,
+                ssl=context,
+                ssl_handshake_timeout=self._limits.head_s if context else None,
+                backlog=BACKLOG,
+            )
+            self._servers.append(server)
+        self._sockets.clear()  # the servers have them
+
+    def _tls(self) -> ssl.SSLContext | None:
+        if not self._spec.secure:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self._spec.tls_cert, self._spec.tls_key)
+        except (OSError, ssl.SSLError) as error:
+            raise GatewayError(f"the certificate cannot be used: {error}") from error
+        return context
+
+    def _connection(self) -> asyncio.Protocol:
+        return Connection(self._config, self._state, self._sources, self._limits)
+
+    async def close(self) -> None:
+        """Take nobody in any more, let answers that are on their way out, then hang up."""
+        self._close_sockets()
+        for server in self._servers:
+            server.close()
+        for connection in list(self._state.connections):
+            connection.shutdown()
+        deadline = asyncio.get_running_loop().time() + CLOSE_S
+        while self._state.connections and asyncio.get_running_loop().time() < deadline:
+            await asyncio.sleep(0.02)
+        for task in list(self._state.tasks):
+            task.cancel()
+        for connection in list(self._state.connections):
+            transport = getattr(connection, "transport", None)
+            if transport is not None:
+                transport.abort()
+        self._servers.clear()
+
+
+_LOOSE = re.compile(rb"(?<!\r)\n|\n[ \t]|\r(?!\n)")
+
+
+class StrictHttp(h11.Connection):
+    """Refuses what a proxy in front of us might read in another way than we do."""
+
+    _head = b""  # of the request that is coming in, as it came
+
+    def receive_data(self, data: bytes) -> None:
+        """h11 takes a bare newline, and a header that goes on in the next line: we do not."""
+        if self.their_state is h11.IDLE and data:
+            self._head += data
+            end = self._head.find(b"\r\n\r\n")
+            head = self._head if end < 0 else self._head[: end + 2]
+            loose = _LOOSE.search(head if end >= 0 else head[:-1])  # the last byte may be half
+            self._head = b"" if end >= 0 else self._head[-HEAD_BYTES:]
+            if loose is not None:
+                data = b"\0"  # nothing begins like this: 400
+        super().receive_data(data)
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("a length and an encoding")
+            # with what stands between them: a head of nothing but empty lines is long, too
+            if sum(len(name) + len(value) + 4 for name, value in event.headers) > HEAD_BYTES:
+                raise h11.RemoteProtocolError("too long a head")
+        return event
+
+
+class Connection(H11Protocol):
+    """One connection that has to say what it wants, and to say it in time."""
+
+    def __init__(
+        self, config: Config, state: ServerState, sources: Counter[str], limits: TcpLimits
+    ) -> None:
+        super().__init__(config, state, {}, asyncio.get_running_loop())
+        self.conn = StrictHttp(h11.SERVER, HEAD_BYTES)
+        self._limits = limits
+        self._sources = sources
+        self._source = ""
+        self._counted = False
+        self._late: asyncio.TimerHandle | None = None
+        self._waits_for: object = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._source = self.client[0] if self.client else ""
+        self._sources[self._source] += 1
+        self._counted = True
+        full = len(self.connections) > self._limits.connections
+        if full or self._sources[self._source] > self._limits.of_one_source:
+            transport.abort()
+            return
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._leave()
+        super().connection_lost(exc)
+
+    def _leave(self) -> None:
+        self._stop_watching()
+        if self._counted:
+            self._counted = False
+            self._sources[self._source] -= 1
+            if not self._sources[self._source]:
+                del self._sources[self._source]
+
+    def handle_events(self) -> None:
+        self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
+        super().handle_events()
+        self._watch()
+
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        self._leave()  # from here on it is the WebSocket class that counts
+        super().handle_websocket_upgrade(event)
+
+    def _watch(self) -> None:
+        """A head has to be whole in time, and so has a body; more bytes buy no more time."""
+        state = self.conn.their_state
+        if state is self._waits_for:
+            return
+        self._stop_watching()
+        self._waits_for = state
+        if state is h11.IDLE:
+            self._late = self.loop.call_later(self._limits.head_s, self._hang_up)
+        elif state is h11.SEND_BODY:
+            self._late = self.loop.call_later(self._limits.body_s, self._hang_up)
+
+    def _stop_watching(self) -> None:
+        self._waits_for = None
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._stop_watching()  # until the next request begins, keep-alive has its own time
+
+    def _hang_up(self) -> None:
+        if not self.transport.is_closing():
+            self.transport.abort()

@@ -1,0 +1,142 @@
+"""Somebody wants a WebSocket: who they are, as far as they say, and what they hear outside."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import msgspec
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from flybridge.errors import NotAuthenticatedError, TooManyTriesError
+from flybridge.model.audit import Record
+from flybridge.runtime.caller import Caller
+from flybridge.server.authority import Authority
+from flybridge.server.gate import Head, Refused
+from flybridge.server.peer import TALK, agent_of
+from flybridge.server.problems import MEDIA_TYPE, of_refusal
+from flybridge.server.tcp_peer import TcpPeers
+from flybridge.wire.native.messages import Auth
+
+DOOR = "websocket"
+
+UNSENT_BYTES = 128 * 1024  # that the kernel holds for somebody who does not read
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    hello_s: float = 10.0  # to say who one is, and hello
+    ping_s: float = 20.0
+    pong_s: float = 20.0
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """How many there may be."""
+
+    clients: int = 5000
+    strangers: int = 64
+
+    def full(self, known: bool, clients: int, strangers: int) -> Refused | None:
+        """Why there is no room for one more, if there is none."""
+        if clients + strangers >= self.clients:
+            return Refused(503, "too_many_clients", "there is no room for more clients")
+        if not known and strangers >= self.strangers:
+            return Refused(429, "too_many_clients", "too many come without saying who they are")
+        return None
+
+
+def head_of(request: Request) -> Head:
+    return Head(
+        method=request.method,
+        target=request.path,
+        headers=[
+            (name.lower().encode("latin-1"), value.encode("latin-1"))
+            for name, value in request.headers.raw_items()
+        ],
+        upgrade=True,
+    )
+
+
+def bad_form(head: Head, path: str, status: int) -> Refused | None:
+    """Whether this is anything else than an upgrade, here; ``status`` is the library's opinion.
+
+    A token in the address would end in logs and histories: nothing may follow the path.
+    """
+    if head.target != path:
+        return Refused(404, "not_found", "there is no WebSocket here")
+    if status != 101:
+        return Refused(status, "bad_upgrade", "a WebSocket of version 13, by GET")
+    return None
+
+
+def identify(authority: Authority, head: Head, *, source: str) -> Caller | Refused | None:
+    """Whoever came with a cookie or a token in a header; None: nothing of the kind came."""
+    try:
+        return authority.caller_of(head, door=DOOR, source=source)
+    except NotAuthenticatedError as error:
+        return Refused(401, error.code, str(error))
+    except TooManyTriesError as error:
+        return Refused(429, error.code, str(error))
+
+
+_auth = msgspec.json.Decoder(Auth)
+
+
+def token_in(message: bytes) -> bytes:
+    """The token that a first message brings; an empty one is what all other messages bring."""
+    try:
+        return _auth.decode(message).token.encode()
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return b""
+
+
+async def judged(peers: TcpPeers, caller: Caller, transport: asyncio.Transport) -> Caller:
+    """The caller, as far as the program at the other end may act for them.
+
+    An agent could have read a person's cookie: from below a keeper it may look and talk.
+    """
+    client, server = (transport.get_extra_info(one) for one in ("peername", "sockname"))
+    if not await peers.of_agent(client and client[:2], server and server[:2]):
+        return caller
+    return msgspec.structs.replace(
+        caller,
+        principal=agent_of(caller.principal),
+        of_agent=True,
+        scopes=caller.scopes & TALK,
+    )
+
+
+def refusal(code: str, source: str, who: Caller | None) -> Record:
+    """What the audit log hears of somebody who was not let in, or no longer."""
+    return Record(
+        event="connect",
+        outcome="refused",
+        code=code,
+        door=DOOR,
+        source=source,
+        principal=who.principal if who else "",
+        credential=who.credential if who else "",
+    )
+
+
+def problem(refused: Refused) -> bytes:
+    """The answer, as HTTP gives it."""
+    found = of_refusal(refused)
+    body = msgspec.json.encode(found)
+    headers = Headers(
+        {
+            "Connection": "close",
+            "Content-Length": str(len(body)),
+            "Content-Type": MEDIA_TYPE.decode(),
+            "Cache-Control": "no-store",
+            "Sec-WebSocket-Version": "13",
+        }
+    )
+    return Response(found.status, found.title, headers, body).serialize()
+
+
+def limit_unsent(sock: socket.socket | None) -> None:
+    """Keep what was not sent yet with us, where it can still be replaced by something newer."""
+    option = getattr(socket, "TCP_NOTSENT_LOWAT", None)
+    if option is not None and sock is not None and sock.family != socket.AF_UNIX:
+        sock.setsockopt(socket.IPPROTO_TCP, option, UNSENT_BYTES)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from flybridge.server.routes.access import Me, RecordPage, TokenList
+from tests.server.web import Web
+
+
+async def test_a_ticket_is_traded_for_a_cookie_once(web: Web) -> None:
+    ticket = web.authority.ticket()
+    got = await web.call("POST", "/login", {"ticket": ticket}, cookie="")
+    assert (got.status, got.json) == (200, {"ok": True})
+    name, _, rest = got.headers["set-cookie"].partition("=")
+    value, *flags = rest.split("; ")
+    assert name == f"flybridge-{web.port}"
+    assert set(flags) == {"Path=/", "Max-Age=2592000", "HttpOnly", "SameSite=Strict"}
+    me = await web.call("GET", "/me", cookie=value)
+    assert msgspec.json.decode(me.body, type=Me).scopes == [
+        *("admin", "approve", "input", "interrupt", "spawn", "view")
+    ]
+    again = await web.call("POST", "/login", {"ticket": ticket}, cookie="")
+    assert (again.status, again.code) == (401, "not_authenticated")
+
+
+async def test_the_password_is_traded_for_a_cookie(web: Web) -> None:
+    await web.authority.set_password("correct horse")
+    wrong = await web.call("POST", "/login", {"password": "battery staple"}, cookie="")
+    assert wrong.status == 401
+    got = await web.call("POST", "/login", {"password": "correct horse"}, cookie="")
+    assert got.status == 200
+    assert "set-cookie" in got.headers
+
+
+@pytest.mark.parametrize("body", [{}, {"ticket": "a", "password": "b"}, {"token": "a"}])
+async def test_a_login_brings_one_thing(web: Web, body: dict[str, str]) -> None:
+    assert (await web.call("POST", "/login", body, cookie="")).status == 400
+
+
+async def test_a_login_that_ended_is_over(web: Web) -> None:
+    cookie = web.login()
+    got = await web.call("POST", "/logout", {}, cookie=cookie)
+    assert got.status == 200
+    assert "Max-Age=0" in got.headers["set-cookie"]
+    got = await web.call("GET", "/me", cookie=cookie)
+    assert got.status == 401
+    assert "Max-Age=0" in got.headers["set-cookie"]  # a browser would send it for ever
+
+
+async def test_a_token_does_not_log_out(web: Web) -> None:
+    token = web.token("view")
+    assert (await web.call("POST", "/logout", {}, token=token)).status == 400
+    assert (await web.call("GET", "/me", token=token)).status == 200
+
+
+async def test_a_token_is_made_shown_once_and_revoked(web: Web) -> None:
+    got = await web.call("POST", "/tokens", {"name": "ci", "scopes": ["view"]})
+    token = got.json["token"]
+    assert (await web.call("GET", "/me", token=token)).json["scopes"] == ["view"]
+    listed = await web.call("GET", "/tokens")
+    found = msgspec.json.decode(listed.body, type=TokenList)
+    assert [one.name for one in found.tokens] == ["ci"]
+    assert token.rpartition(".")[2].encode() not in listed.body
+    assert (await web.call("DELETE", "/tokens/ci")).json["name"] == "ci"
+    assert (await web.call("GET", "/me", token=token)).status == 401
+    assert (await web.call("DELETE", "/tokens/ci")).status == 400
+
+
+@pytest.mark.parametrize("scope", ["approve", "spawn", "admin"])
+async def test_no_token_holds_what_a_person_should(web: Web, scope: str) -> None:
+    got = await web.call("POST", "/tokens", {"name": "x", "scopes": ["view", scope]})
+    assert (got.status, got.code) == (400, "invalid_request")
+    assert web.authority.tokens() == ()
+
+
+async def test_a_server_proves_that_it_knows_a_token(web: Web) -> None:
+    token = web.token("view")
+    name = token.removeprefix("fbt_").partition(".")[0]
+    path = f"/proof?token_id={name}&nonce=0123456789abcdef"
+    got = await web.call("GET", path, cookie="")
+    assert got.json["proof"] == web.authority.proof(name, b"0123456789abcdef")
+    assert (await web.call("GET", "/proof?token_id=x&nonce=short", cookie="")).status == 400
+
+
+async def test_the_audit_log_is_read_page_by_page(web: Web) -> None:
+    for n in range(5):
+        await web.call("POST", "/tokens", {"name": f"t{n}"})
+    whole = msgspec.json.decode((await web.call("GET", "/audit")).body, type=RecordPage)
+    assert [one.n for one in whole.records] == list(range(1, len(whole.records) + 1))
+    got = await web.call("GET", "/audit?after=1&limit=2")
+    assert [one["n"] for one in got.json["records"]] == [2, 3]
+    got = await web.call("GET", "/audit?newest=true&limit=2")
+    assert [one["target"] for one in got.json["records"]] == ["t3", "t4"]

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+from pathlib import Path
+
+import pytest
+
+from flybridge.errors import (
+    FlybridgeError,
+    InvalidRequestError,
+    NotAuthenticatedError,
+    StorageError,
+    TooManyTriesError,
+)
+from flybridge.model.audit import Record
+from flybridge.runtime.caller import Caller
+from flybridge.server.authority import (
+    ALL_SCOPES,
+    FILE_SCOPES,
+    LOGIN_MS,
+    MAX_TICKETS,
+    TICKET_MS,
+    Authority,
+    cookie_of,
+)
+from flybridge.server.gate import Head
+from flybridge.store.credentials import Credential, CredentialFile, Credentials
+
+WHERE = {"door": "http", "source": "127.0.0.1"}
+
+
+class House:
+    """An authority, its clock and what it wrote down."""
+
+    def __init__(self, folder: Path) -> None:
+        self.now_ms = 1_000_000
+        self.noted: list[Record] = []
+        self.path = folder / "tokens"
+        self.authority = self.again()
+
+    def again(self) -> Authority:
+        self.authority = Authority(
+            CredentialFile(self.path),
+            owner="uid:1",
+            cookie="flybridge-8420",
+            now_ms=lambda: self.now_ms,
+            audit=self.noted.append,
+        )
+        return self.authority
+
+    def by_cookie(self, value: str) -> Caller | None:
+        return self.authority.caller_of(head(cookie=f"a=b; flybridge-8420={value}; c=d"), **WHERE)
+
+    def by_token(self, token: str) -> Caller:
+        return self.authority.by_token(token.encode(), **WHERE)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+def head(**headers: str) -> Head:
+    pairs = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    return Head(method="GET", target="/", headers=pairs)
+
+
+def test_a_ticket_is_a_login_once(house: House) -> None:
+    ticket = house.authority.ticket()
+    cookie = house.authority.login(ticket, **WHERE)
+    caller = house.by_cookie(cookie)
+    assert caller is not None
+    assert (caller.principal, caller.scopes, caller.door) == ("uid:1", ALL_SCOPES, "http")
+    with pytest.raises(NotAuthenticatedError):
+        house.authority.login(ticket, **WHERE)
+
+
+def test_a_ticket_does_not_last(house: House) -> None:
+    ticket = house.authority.ticket()
+    house.now_ms += TICKET_MS
+    with pytest.raises(NotAuthenticatedError):
+        house.authority.login(ticket, **WHERE)
+    for _ in range(MAX_TICKETS * 2):
+        house.authority.ticket()
+    assert len(house.authority._tickets) == MAX_TICKETS
+
+
+def test_a_ticket_may_give_less_and_to_somebody_else(house: House) -> None:
+    ticket = house.authority.ticket(frozenset({"view"}), name="Ada")
+    caller = house.by_cookie(house.authority.login(ticket, **WHERE))
+    assert caller is not None
+    assert (caller.principal, caller.scopes) == ("guest:Ada", frozenset({"view"}))
+
+
+def test_a_login_outlives_the_gateway_and_ends_by_itself(house: House) -> None:
+    cookie = house.authority.login(house.authority.ticket(), **WHERE)
+    house.again()
+    caller = house.by_cookie(cookie)
+    assert caller is not None
+    assert house.authority.holds(caller)
+    house.now_ms += LOGIN_MS
+    assert not house.authority.holds(caller)
+    with pytest.raises(NotAuthenticatedError):
+        house.by_cookie(cookie)
+
+
+def test_a_token_is_for_a_program_and_never_approves(house: House) -> None:
+    """Abuse case 26."""
+    token = house.authority.create_token("ci", frozenset({"view", "input"}), sessions=("ses_1",))
+    caller = house.by_token(token)
+    assert caller.scopes == {"view", "input"}
+    assert caller.principal == f"token:{caller.credential}"
+    assert caller.sessions == {"ses_1"}
+    for scope in ALL_SCOPES - FILE_SCOPES:
+        with pytest.raises(InvalidRequestError):
+            house.authority.create_token("more", frozenset({"view", scope}))
+
+
+def test_a_token_gets_no_more_from_what_somebody_wrote_into_the_file(house: House) -> None:
+    secret = "s" * 43
+    forged = Credential(
+        id="f1",
+        name="f",
+        scopes=("view", "approve", "admin", "nonsense"),
+        digest=hashlib.sha256(secret.encode()).hexdigest(),
+        created_ms=1,
+    )
+    CredentialFile(house.path).save(Credentials(tokens=(forged,)))
+    house.again()
+    assert house.by_token(f"fbt_f1.{secret}").scopes == {"view"}
+
+
+def test_no_secret_is_in_the_file(house: House) -> None:
+    """Abuse case 24."""
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    cookie = house.authority.login(house.authority.ticket(), **WHERE)
+    kept = house.path.read_text()
+    for value in (token, cookie):
+        assert value.rpartition(".")[2] not in kept
+
+
+@pytest.mark.parametrize(
+    "token",
+    [b"", b"fbt_", b"fbt_x", b"fbt_.", b"Bearer", b"\xe9\xff", b"fbt_\xe9.\xff", b"x" * 10_000],
+)
+def test_what_is_no_token_is_refused_in_the_same_words(house: House, token: bytes) -> None:
+    """Abuse case 14."""
+    house.authority.create_token("ci", frozenset({"view"}))
+    with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+        house.authority.by_token(token, **WHERE)
+    given = head(authorization="Bearer " + token.decode("latin-1"))
+    with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+        house.authority.caller_of(given, **WHERE)
+    assert {one.outcome for one in house.noted} == {"refused"}
+
+
+def test_nearly_right_is_wrong(house: House) -> None:
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    cookie = house.authority.login(house.authority.ticket(), **WHERE)
+    for wrong in (token[:-1], token + "x", "fbt_" + cookie, token.upper()):
+        with pytest.raises(NotAuthenticatedError):
+            house.by_token(wrong)
+    with pytest.raises(NotAuthenticatedError):
+        house.by_cookie(token.removeprefix("fbt_"))
+
+
+def test_no_credential_is_nobody_and_two_are_none(house: House) -> None:
+    assert house.authority.caller_of(head(), **WHERE) is None
+    assert house.authority.caller_of(head(cookie="other=1"), **WHERE) is None
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    bearer = (b"authorization", b"Bearer " + token.encode())
+    twice = Head(method="GET", target="/", headers=[bearer, bearer])
+    with pytest.raises(NotAuthenticatedError):
+        house.authority.caller_of(twice, **WHERE)
+    once = Head(method="GET", target="/", headers=[bearer])
+    assert house.authority.caller_of(once, **WHERE) is not None
+
+
+def test_what_is_taken_back_ends_at_once(house: House) -> None:
+    """Abuse case 19."""
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    cookie = house.authority.login(house.authority.ticket(), **WHERE)
+    callers = [house.by_token(token), house.by_cookie(cookie)]
+    ended: list[str] = []
+    for caller, name in zip(callers, ("ci", "web"), strict=True):
+        assert caller is not None
+        house.authority.watch(caller, lambda name=name: ended.append(name))  # type: ignore[misc]
+    stop = house.authority.watch(callers[0], lambda: ended.append("never"))  # type: ignore[arg-type]
+    stop()
+    stop()
+    house.authority.revoke("ci")
+    assert ended == ["ci"]
+    house.authority.logout(callers[1])  # type: ignore[arg-type]
+    assert ended == ["ci", "web"]
+    for caller in callers:
+        assert caller is not None
+        assert not house.authority.holds(caller)
+    with pytest.raises(NotAuthenticatedError):
+        house.by_token(token)
+    with pytest.raises(InvalidRequestError):
+        house.authority.revoke("ci")
+
+
+async def test_a_new_password_ends_every_login(house: House) -> None:
+    """Abuse case 20."""
+    assert not house.authority.has_password()
+    await house.authority.set_password("correct horse")
+    cookie = await house.authority.login_with_password("correct horse", **WHERE)
+    assert house.by_cookie(cookie) is not None
+    await house.authority.set_password("battery staple")
+    with pytest.raises(NotAuthenticatedError):
+        house.by_cookie(cookie)
+    with pytest.raises(NotAuthenticatedError):
+        await house.authority.login_with_password("correct horse", **WHERE)
+    with pytest.raises(InvalidRequestError):
+        await house.authority.set_password("short")
+
+
+async def guess(house: House, n: int) -> None:
+    match n % 3:
+        case 0:
+            house.authority.by_token(b"fbt_a.b", door="ws", source="127.0.0.1")
+        case 1:
+            house.authority.login("x", **WHERE)
+        case _:
+            await house.authority.login_with_password("x" * 9, **WHERE)
+
+
+async def test_guessing_ends_wherever_it_comes_from_and_however_it_is_mixed(house: House) -> None:
+    """Abuse case 16."""
+    outcomes: list[type[BaseException]] = []
+    for n in range(30):
+        with pytest.raises(FlybridgeError) as caught:
+            await guess(house, n)
+        outcomes.append(caught.type)
+    assert outcomes.count(NotAuthenticatedError) == 10
+    assert set(outcomes[10:]) == {TooManyTriesError}
+    await house.authority.set_password("correct horse")
+    with pytest.raises(TooManyTriesError):
+        await house.authority.login_with_password("correct horse", **WHERE)
+    house.now_ms += 60_000
+    assert await house.authority.login_with_password("correct horse", **WHERE)
+
+
+def test_nobody_locks_the_owner_out_by_guessing(house: House) -> None:
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    cookie = house.authority.login(house.authority.ticket(), **WHERE)
+    for _ in range(50):
+        with pytest.raises(FlybridgeError):
+            house.by_token("fbt_a.b")
+    assert house.by_cookie(cookie) is not None
+    assert house.by_token(token) is not None
+
+
+def test_names_of_tokens_are_names(house: House) -> None:
+    house.authority.create_token("ci", frozenset({"view"}))
+    for name in ("ci", "", "x" * 101, "a\nb"):
+        with pytest.raises(InvalidRequestError):
+            house.authority.create_token(name, frozenset({"view"}))
+    with pytest.raises(InvalidRequestError):
+        house.authority.create_token("empty", frozenset())
+
+
+def test_a_token_may_expire(house: House) -> None:
+    token = house.authority.create_token("day", frozenset({"view"}), days=1)
+    assert house.by_token(token).scopes == {"view"}
+    house.now_ms += 24 * 3600 * 1000
+    with pytest.raises(NotAuthenticatedError):
+        house.by_token(token)
+
+
+def test_a_server_can_prove_that_it_knows_a_token(house: House) -> None:
+    """Abuse case 9."""
+    token = house.authority.create_token("ci", frozenset({"view"}))
+    name, _, secret = token.removeprefix("fbt_").partition(".")
+    key = hashlib.sha256(secret.encode()).digest()
+    wanted = hmac.new(key, b"nonce", hashlib.sha256).hexdigest()
+    assert house.authority.proof(name, b"nonce") == wanted
+    nobody = house.authority.proof("nobody", b"nonce")
+    assert house.authority.proof("nobody", b"nonce") == nobody  # a token or none: who can tell?
+    assert house.authority.proof("noone", b"nonce") != nobody
+
+
+def test_what_could_not_be_saved_does_not_hold(house: House) -> None:
+    house.path = house.path.parent / "gone" / "tokens"
+    house.again()
+    with pytest.raises(StorageError):
+        house.authority.create_token("ci", frozenset({"view"}))
+    assert house.authority.tokens() == ()
+
+
+def test_our_cookie_is_found_among_others() -> None:
+    assert cookie_of(head(cookie="a=1; us=2;us=3"), b"us") == b"2"
+    assert cookie_of(head(cookie="aus=1; usa=2"), b"us") is None
+    assert cookie_of(head(cookie="us"), b"us") == b""

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from flybridge.server.authority import Authority
+from flybridge.server.front import Front
+from flybridge.server.tcp import TcpSpec
+from flybridge.store.credentials import CredentialFile
+from flybridge.wire.native.messages import PROTO, Welcome
+from tests.runtime.house import House
+
+
+@pytest.fixture
+async def house(short_tmp: Path) -> AsyncIterator[House]:
+    house = House(short_tmp)
+    yield house
+    await house.end()
+
+
+def front(house: House, spec: TcpSpec) -> Front:
+    authority = Authority(
+        CredentialFile(house.folder / "tokens"), owner="me", cookie="c", now_ms=lambda: 1
+    )
+    return Front(
+        spec,
+        house.desk,
+        authority,
+        blobs=house.services.blobs,
+        welcome=lambda caller: Welcome(
+            proto=PROTO, version="1", generation=1, principal=caller.principal
+        ),
+        keepers=house.sessions.keepers,
+        now_ms=lambda: 1,
+        audit=lambda record: None,
+        audit_log=house.folder / "audit.log",
+        history=None,
+        version="1",
+        changed=lambda: None,
+    )
+
+
+def status(address: str) -> int:
+    with urllib.request.urlopen(f"{address}/api/v1/health", timeout=10) as answer:
+        return int(answer.status)
+
+
+@pytest.mark.parametrize("base", ["", "/fly"])
+async def test_it_is_where_it_says(house: House, base: str) -> None:
+    one = front(house, TcpSpec(port=0, base_path=base))
+    assert one.address.endswith(base)
+    await one.open()
+    assert await asyncio.to_thread(status, one.address) == 200
+    assert one.clients == 0
+    await one.close("gateway_stopped")
+    with pytest.raises(OSError, match="refused"):
+        await asyncio.to_thread(status, one.address)
+
+
+async def test_a_name_of_its_own_is_its_address(house: House) -> None:
+    named = front(house, TcpSpec(port=0, names=("fly.example:443",)))
+    assert named.address == "http://fly.example:443"
+    await named.close()

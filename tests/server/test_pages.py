@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flybridge.server.pages import FOLDER, KINDS
+from tests.server.web import Web, serving
+
+PAGES = sorted(FOLDER.iterdir())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_nothing_in_a_page_breaks_our_policy(page: Path) -> None:
+    text = page.read_text()
+    assert page.suffix in KINDS
+    if page.suffix == ".html":
+        assert not re.search(r"<style|style=|\son\w+=|<script>|<script [^>]*>[^<]", text)
+    if page.suffix == ".js":
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", text)
+    assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text)  # nothing from elsewhere
+
+
+async def test_anybody_gets_the_login_page_and_what_it_needs(web: Web) -> None:
+    got = await web.raw("GET", "/login", None, {})
+    assert got.headers["content-type"] == "text/html; charset=utf-8"
+    for name in re.findall(r'(?:src|href)="(static/[^"]+)"', got.body.decode()):
+        found = await web.raw("GET", f"/{name}", None, {})
+        assert (found.status, found.headers["x-content-type-options"]) == (200, "nosniff")
+
+
+async def test_the_door_leads_to_the_login(web: Web) -> None:
+    got = await web.raw("GET", "/", None, {})
+    assert (got.status, got.headers["location"]) == (303, "/login")
+
+
+async def test_the_list_of_routes_is_for_those_who_are_in(web: Web) -> None:
+    assert (await web.call("GET", "/docs", cookie="")).status == 401
+    got = await web.call("GET", "/docs")
+    assert got.headers["content-type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize(
+    "name", ["login.html", "../gate.py", "..%2fgate.py", "%2e%2e/gate.py", "nothing.js", "a.css%00"]
+)
+async def test_no_other_file_is_given_out(web: Web, name: str) -> None:
+    assert (await web.raw("GET", f"/static/{name}", None, {})).status in (400, 404)
+
+
+async def test_below_a_base_path_everything_is_below_it(short_tmp: Path) -> None:
+    async with serving(short_tmp, base_path="/boat") as web:
+        assert (await web.raw("GET", "/boat/", None, {})).headers["location"] == "/boat/login"
+        assert (await web.raw("GET", "/boat/static/login.js", None, {})).status == 200
+        assert (await web.raw("GET", "/login", None, {})).status == 404
+        assert (await web.raw("GET", "/boatswain/login", None, {})).status == 404
+        assert (await web.call("GET", "/me")).status == 200
+        ticket = web.authority.ticket()
+        got = await web.call("POST", "/login", {"ticket": ticket}, cookie="")
+        assert "Path=/boat;" in got.headers["set-cookie"]

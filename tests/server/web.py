@@ -1,0 +1,254 @@
+"""The HTTP door for real: a TCP door on a free port, a desk, keepers and the recorder agent.
+
+Requests are made by the standard library's client, in a thread; the server runs in the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flybridge.model.audit import Record
+from flybridge.model.ids import SessionId
+from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.desk import Desk
+from flybridge.runtime.live import LiveSession
+from flybridge.runtime.overview import Overview
+from flybridge.runtime.questions import NoParams, Question
+from flybridge.server.authority import ALL_SCOPES, Authority
+from flybridge.server.cookies import cookie_name
+from flybridge.server.gate import gate_for
+from flybridge.server.http import make_app
+from flybridge.server.keys import Keys
+from flybridge.server.routes.route import API, Route
+from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.server.websocket import WebSocketDoor
+from flybridge.store.audit import AuditLog
+from flybridge.store.claude_history import ClaudeHistory
+from flybridge.store.credentials import CredentialFile
+from flybridge.wire.native.messages import Welcome
+from tests.runtime.house import House
+
+OWNER = f"uid:{os.geteuid()}"
+JSON = "application/json"
+
+
+def _welcome(caller: Caller) -> Welcome:
+    return Welcome(proto=1, version="0", generation=1, principal=caller.principal)
+
+
+class Got:
+    """A response that has been read to its end."""
+
+    def __init__(self, status: int, headers: http.client.HTTPMessage, body: bytes) -> None:
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def code(self) -> str:
+        if self.headers.get_content_type() != "application/problem+json":
+            return ""
+        return str(self.json["code"])
+
+    def __repr__(self) -> str:
+        return f"Got({self.status}, {self.body[:300]!r})"
+
+
+class Web:
+    """One gateway's HTTP door, and somebody who knocks at it."""
+
+    def __init__(
+        self,
+        house: House,
+        *,
+        base_path: str = "",
+        keep_alive_s: float = 15.0,
+        routes: Sequence[Route] = (),
+    ) -> None:
+        self.house = house
+        folder = house.folder
+        self.records: list[Record] = []
+        self.log = AuditLog(folder / "audit.log", house.services.now_ms)
+        self.door = TcpDoor(TcpSpec(host="127.0.0.1", port=0, base_path=base_path))
+        self.door.bind()
+        self.port = self.door.port
+        self.now_ms = house.services.now_ms
+        self.authority = Authority(
+            CredentialFile(folder / "tokens"),
+            owner=OWNER,
+            cookie=cookie_name(self.port, secure=False),
+            now_ms=lambda: self.now_ms(),
+            audit=self.audit,
+        )
+        keys = Keys(self.authority, self.audit, lambda: f"http://127.0.0.1:{self.port}")
+        questions = {
+            "status": Question("view", NoParams, self._status),
+            **Overview(house.services, house.sessions).table(),
+            **keys.table(),
+        }
+        services = house.services
+        self.desk = Desk(
+            house.sessions, services.hub, house.journal, services.blobs, questions, self.audit
+        )
+        self.gate = gate_for(self.port, base_path=base_path)
+        self.claude = folder / "claude"
+        self.keepers: list[tuple[int, str]] | None = None  # None: as they are
+        self.app = make_app(
+            self.desk,
+            self.authority,
+            self.gate,
+            blobs=services.blobs,
+            version="1.2.3",
+            now_ms=services.now_ms,
+            audit=self.audit,
+            audit_log=folder / "audit.log",
+            history=ClaudeHistory(self.claude),
+            keepers=self._keepers,
+            keep_alive_s=keep_alive_s,
+            routes=routes,
+        )
+        self.sockets = WebSocketDoor(
+            self.desk,
+            gate=self.gate,
+            authority=self.authority,
+            welcome=_welcome,
+            now_ms=services.now_ms,
+            audit=self.audit,
+        )
+        self.base = base_path
+        self.cookie = ""
+        # their own threads: the server's must not wait behind clients that wait for it
+        self._callers = ThreadPoolExecutor(max_workers=100)
+
+    def audit(self, record: Record) -> None:
+        self.records.append(record)
+        self.log.write(record)
+
+    def _keepers(self) -> list[tuple[int, str]]:
+        return self.house.sessions.keepers() if self.keepers is None else self.keepers
+
+    async def _status(self, _: Caller, __: NoParams) -> object:
+        return {"pid": os.getpid()}
+
+    async def start(self) -> None:
+        await self.door.open(self.app, self.sockets.protocol_class())
+        self.cookie = self.authority.login(self.authority.ticket(), door="http", source="test")
+
+    async def stop(self) -> None:
+        self._callers.shutdown(wait=False)
+        self.app.close()
+        self.sockets.close()
+        await self.door.close()
+        self.log.close()
+
+    # ---- who knocks --------------------------------------------------------------------------
+
+    def token(self, *scopes: Scope, sessions: tuple[str, ...] = ()) -> str:
+        name = f"t{len(self.authority.tokens())}"
+        return self.authority.create_token(name, frozenset(scopes), sessions=sessions)
+
+    def login(self, *scopes: Scope) -> str:
+        """The value of a cookie of somebody who may do that."""
+        ticket = self.authority.ticket(frozenset(scopes) or ALL_SCOPES, name="guest")
+        return self.authority.login(ticket, door="http", source="test")
+
+    def headers(
+        self, *, token: str = "", cookie: str | None = None, key: str = ""
+    ) -> dict[str, str]:
+        cookie = self.cookie if cookie is None and not token else cookie
+        found = {"authorization": f"Bearer {token}"} if token else {}
+        if cookie:
+            found["cookie"] = f"{self.authority.cookie}={cookie}"
+        return found | ({"idempotency-key": key} if key else {})
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        **who: Any,
+    ) -> Got:
+        """Ask for something below the interface's path; as the owner unless told otherwise."""
+        data = body if isinstance(body, bytes) or body is None else msgspec.json.encode(body)
+        given = self.headers(**who)
+        if data is not None or method in ("POST", "PATCH"):
+            given["content-type"] = JSON
+        target = f"{self.base}{path if path.startswith('//') else API + path}".replace("//", "/")
+        return await self.raw(method, target, data, {**given, **(headers or {})})
+
+    async def raw(
+        self, method: str, target: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> Got:
+        """A request as it is."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._callers, self._raw, method, target, data, headers)
+
+    def _raw(self, method: str, target: str, data: bytes | None, headers: Mapping[str, str]) -> Got:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request(method, target, body=data, headers=dict(headers))
+            found = connection.getresponse()
+            return Got(found.status, found.headers, found.read())
+        finally:
+            connection.close()
+
+    async def bytes(self, data: bytes) -> bytes:
+        """What the server says to these very bytes, until it hangs up."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(data)
+        try:
+            async with asyncio.timeout(20):
+                return await reader.read(1 << 20)
+        finally:
+            writer.close()
+
+    # ---- what is going on behind it ----------------------------------------------------------
+
+    async def open(self, request: str = "open", **more: Any) -> LiveSession:
+        body = {"agent": "recorder", "cwd": str(self.house.folder), "request": request, **more}
+        got = await self.call("POST", "/sessions", body)
+        assert got.status == 201, got
+        live = self.house.sessions.get(SessionId(got.json["session"]))
+        await self.house.attach(live.session)
+        return live
+
+    async def say(
+        self, live: LiveSession, text: str, key: str, until: str = "done", **more: Any
+    ) -> Got:
+        content = [{"type": "text", "text": text}]
+        body = {
+            "command": {"type": "send_input", "content": content},
+            "until": until,
+            "wait_ms": 20_000,
+        }
+        return await self.call("POST", f"/sessions/{live.session}/commands", body, key=key, **more)
+
+
+@asynccontextmanager
+async def serving(folder: Path, **more: Any) -> AsyncIterator[Web]:
+    """A door that is open, and everything behind it; all of it ends at the end."""
+    house_more = {key: more.pop(key) for key in ("limits", "flags", "grace_s") if key in more}
+    house = House(folder, **house_more)
+    web = Web(house, **more)
+    await web.start()
+    try:
+        yield web
+    finally:
+        await web.stop()
+        await house.end()
