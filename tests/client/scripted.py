@@ -32,10 +32,19 @@ Handler = Callable[[dict[str, Any]], object]
 SESSION = "ses_1"
 
 
-class Peer:
-    """One connected client."""
+def lines(messages: Sequence[bytes]) -> bytes:
+    return b"".join(message + b"\n" for message in messages)
 
-    def __init__(self, gateway: ScriptedGateway, writer: asyncio.StreamWriter) -> None:
+
+class Peer:
+    """One connected client. ``frame`` puts messages on the wire."""
+
+    def __init__(
+        self,
+        gateway: ScriptedGateway,
+        writer: asyncio.StreamWriter,
+        frame: Callable[[Sequence[bytes]], bytes] = lines,
+    ) -> None:
         welcome = Welcome(
             proto=gateway.proto,
             version="0.1.0",
@@ -46,11 +55,15 @@ class Peer:
         self.adapter = NativeAdapter(welcome=welcome)
         self.attached: set[str] = set()
         self.writer = writer
+        self.frame = frame
         self.budget = gateway.budgets.pop(0) if gateway.budgets else None
 
     def send(self, *frames: bytes) -> None:
         """Write; hang up in the middle of it where the budget ends."""
-        data = b"".join(frame + b"\n" for frame in frames)
+        if frames:
+            self.write(self.frame(frames))
+
+    def write(self, data: bytes) -> None:
         if self.budget is not None:
             data, left = data[: self.budget], self.budget - len(data)
             self.budget = max(left, 0)
@@ -58,6 +71,10 @@ class Peer:
             self.writer.write(data)
             if self.budget == 0:
                 self.writer.close()
+
+
+def _notice(request: Submit) -> list[Event]:
+    return [Notice(text=request.request)] if isinstance(request.command, SendInput) else []
 
 
 class ScriptedGateway:
@@ -74,9 +91,11 @@ class ScriptedGateway:
         self.batch = 1  # a replay begins at the start of a batch of so many
         self.carried_out: dict[str, object] = {}  # request → command
         self.heard: list[Request] = []
+        self.forgets = False  # whether the same request is carried out again
         self.silent: set[str] = set()  # names of asks, or "submit", that get no reply
         self.refusal: FlybridgeError | None = None
         self.asks: dict[str, Handler] = {}
+        self.does: Callable[[Submit], Sequence[Event]] = _notice  # what a new command leads to
         self.peers: list[Peer] = []
         self.connections = 0
         self._server: asyncio.Server | None = None
@@ -110,6 +129,8 @@ class ScriptedGateway:
     # ---- what happens in the session --------------------------------------------------------
 
     def publish(self, *events: Event, session: str = SESSION) -> None:
+        if not events:
+            return
         log = self.logs[session]
         first = len(log) + 1
         log += [msgspec.json.encode(event) for event in events]
@@ -154,18 +175,25 @@ class ScriptedGateway:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = Peer(self, writer)
-        self.peers.append(peer)
-        self.connections += 1
+        self.greet(peer)
         try:
             while data := await reader.read(65536):
-                for request in peer.adapter.receive(data, 0):
-                    self._answer(peer, request)
-                peer.send(*peer.adapter.take())
+                self.hear(peer, data)
         except ConnectionError:
             pass
         finally:
             self.peers.remove(peer)
             writer.close()
+
+    def greet(self, peer: Peer) -> None:
+        self.peers.append(peer)
+        self.connections += 1
+
+    def hear(self, peer: Peer, data: bytes) -> None:
+        """Answer whatever whole messages have come."""
+        for request in peer.adapter.receive(data, 0):
+            self._answer(peer, request)
+        peer.send(*peer.adapter.take())
 
     def _answer(self, peer: Peer, request: Request) -> None:
         self.heard.append(request)
@@ -188,13 +216,14 @@ class ScriptedGateway:
     def _reply(self, request: Submit | Attach | Ask) -> Reply | None:
         match request:
             case Submit():
-                known = request.request in self.carried_out
+                known = request.request in self.carried_out and not self.forgets
+                if not known:
+                    self.publish(*self.does(request))
                 self.carried_out.setdefault(request.request, request.command)
-                if not known and isinstance(request.command, SendInput):
-                    self.publish(Notice(text=request.request))
                 if "submit" in self.silent:
                     return None
-                return Reply(ref=request.ref, stage=request.until, duplicate=known)
+                key = Raw(msgspec.json.encode({"key": f"uid:1:{request.request}"}))
+                return Reply(ref=request.ref, stage=request.until, duplicate=known, value=key)
             case Attach(session=session):
                 if session not in self.logs:
                     raise SessionNotFoundError(session)

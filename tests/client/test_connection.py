@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec import Raw
 
-from flybridge.client.connection import LAGGED, Connection
+from flybridge.client.connection import Connection
 from flybridge.client.feed import LAGGED_BYTES
+from flybridge.client.link import LAGGED
 from flybridge.client.state_dir import StateDir
+from flybridge.client.unix import UnixAddress
 from flybridge.errors import (
     BusyError,
     GatewayError,
@@ -35,7 +37,7 @@ async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
 
 @pytest.fixture
 async def connection(gateway: ScriptedGateway) -> AsyncIterator[Connection]:
-    connection = await Connection.open(gateway.state, client="test/1")
+    connection = await Connection.open(UnixAddress(gateway.state), client="test/1")
     yield connection
     await connection.close()
 
@@ -83,21 +85,21 @@ async def test_a_refusal_is_raised_as_what_it_is(
 async def test_nobody_listening_is_unreachable(short_tmp: Path) -> None:
     state = StateDir(short_tmp / "none")
     with pytest.raises(GatewayUnreachableError, match="no gateway answers at"):
-        await Connection.open(state)
+        await Connection.open(UnixAddress(state))
     state.prepare()
     with pytest.raises(GatewayUnreachableError):
-        await Connection.open(state)
+        await Connection.open(UnixAddress(state))
     async with serving(state) as gateway:
         await gateway.stop()
         gateway.state.socket.touch()  # a dead socket's file, as after kill -9, is the same
     with pytest.raises(GatewayUnreachableError):
-        await Connection.open(state)
+        await Connection.open(UnixAddress(state))
 
 
 async def test_a_directory_open_to_others_is_not_even_tried(gateway: ScriptedGateway) -> None:
     gateway.state.path.chmod(0o755)
     with pytest.raises(GatewayError, match="chmod 700"):
-        await Connection.open(gateway.state)
+        await Connection.open(UnixAddress(gateway.state))
     assert gateway.connections == 0
 
 
@@ -107,13 +109,13 @@ async def test_a_gateway_that_hangs_up_before_the_welcome_is_unreachable(
     gateway.budgets = [0, 10]
     for _ in range(2):
         with pytest.raises(GatewayUnreachableError):
-            await Connection.open(gateway.state)
+            await Connection.open(UnixAddress(gateway.state))
 
 
 async def test_a_gateway_of_another_protocol_is_named(gateway: ScriptedGateway) -> None:
     gateway.proto = 2
     with pytest.raises(GatewayError, match="speaks protocol 2, this client 1"):
-        await Connection.open(gateway.state)
+        await Connection.open(UnixAddress(gateway.state))
 
 
 async def test_everyone_who_waits_learns_of_a_lost_connection(
@@ -142,7 +144,7 @@ async def test_everyone_who_waits_learns_of_a_lost_connection(
 
 async def test_closing_fails_who_waits_and_leaves_no_task(gateway: ScriptedGateway) -> None:
     before = asyncio.all_tasks()
-    connection = await Connection.open(gateway.state)
+    connection = await Connection.open(UnixAddress(gateway.state))
     gateway.silent.add("slow")
     asked = asyncio.create_task(connection.ask("slow"))
     await until(lambda: len(gateway.heard) == 1)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import Raw
@@ -15,10 +18,12 @@ from msgspec import Raw
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
 from flybridge.client.state_dir import StateDir
+from flybridge.client.unix import UnixAddress
 from flybridge.errors import (
     BusyError,
     GatewayError,
     GatewayUnreachableError,
+    InvalidRequestError,
     RemoteProtocolError,
 )
 from flybridge.model.commands import Interrupt, SendInput
@@ -29,6 +34,7 @@ from flybridge.model.ids import TurnId
 from flybridge.model.requests import Submit
 from tests.client import scripted
 from tests.client.scripted import SESSION, Handler, ScriptedGateway, serving, until
+from tests.client.scripted_url import TOKEN, listening
 
 HELLO = SendInput(content=(Text("hello"),))
 
@@ -77,6 +83,10 @@ async def test_a_session_is_opened_with_what_was_given(
             "request": "r1",
             "resume": "",
             "fork": False,
+            "continue_latest": False,
+            "from_pr": "",
+            "options": {},
+            "folder": "ask",
         }
     ]
     await client.open(agent="demo", cwd="/p")
@@ -106,7 +116,7 @@ async def test_a_page_is_typed(gateway: ScriptedGateway, client: Client) -> None
     asked: list[dict[str, object]] = []
     gateway.asks["page"] = noting(asked, {"epoch": 2, "head": 8, "events": entries})
     page = await client.page(SESSION, after=3, limit=2)
-    assert asked == [{"session": SESSION, "after": 3, "limit": 2}]
+    assert asked == [{"session": SESSION, "after": 3, "max_bytes": 256 * 1024}]
     assert (page.epoch, page.head) == (2, 8)
     assert page.events == (
         EventItem(
@@ -190,7 +200,7 @@ async def test_a_reliable_command_survives_a_cut_at_any_moment(
     gateway: ScriptedGateway, cut: int
 ) -> None:
     gateway.budgets = [cut, cut]
-    async with Client(gateway.state, name="test", start=False, argv=()) as client:
+    async with Client(UnixAddress(gateway.state), name="test") as client:
         reply = await client.submit_reliably(SESSION, HELLO, patience_s=20)
     assert reply.stage is Stage.WRITTEN
     assert len(gateway.carried_out) == 1
@@ -235,6 +245,69 @@ async def test_a_stage_of_a_newer_gateway_is_none(gateway: ScriptedGateway, clie
     reply = await waiting
     assert reply.stage is None
     assert isinstance(reply.value, Raw)
+
+
+async def test_rows_are_typed(gateway: ScriptedGateway, client: Client) -> None:
+    gateway.asks["list"] = lambda params: {"sessions": [{"session": "ses_1", "why": "tool"}]}
+    [row] = await client.sessions()
+    assert (row.session, row.why, row.prompts) == ("ses_1", "tool", 0)
+
+
+async def test_a_blob_is_read_to_its_end_or_not_at_all(
+    gateway: ScriptedGateway, client: Client
+) -> None:
+    data = bytes(range(256)) * 10
+
+    def blob(params: dict[str, Any]) -> object:
+        part = data[params["start"] : params["start"] + 1000]
+        return {"size": len(data), "data": base64.b64encode(part).decode()}
+
+    gateway.asks["blob"] = blob
+    assert await client.blob("b") == data
+    with pytest.raises(InvalidRequestError, match="longer than 100"):
+        await client.blob("b", limit=100)
+    gateway.asks["blob"] = lambda params: {"size": 10, "data": ""}  # it became shorter
+    assert await client.blob("b") == b""
+
+
+async def test_an_address_and_a_token_reach_it_over_the_web(gateway: ScriptedGateway) -> None:
+    async with listening(gateway) as door:
+        async with await connect(door.url, token=TOKEN) as client:
+            assert str(client.address) == door.url
+        with pytest.raises(GatewayError, match="wants a token"):
+            await connect(door.url)
+
+
+async def test_with_nothing_given_the_environment_says_where(
+    gateway: ScriptedGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with listening(gateway) as door:
+        monkeypatch.setenv("FLYBRIDGE_STATE", str(gateway.state.path))
+        async with await connect(start=False) as client:
+            assert str(client.address) == str(gateway.state.socket)
+        monkeypatch.setenv("FLYBRIDGE_URL", door.url)
+        monkeypatch.setenv("FLYBRIDGE_TOKEN", TOKEN)
+        async with await connect() as client:
+            assert str(client.address) == door.url
+        async with await connect(gateway.state, start=False) as client:
+            assert str(client.address) == str(gateway.state.socket)
+
+
+async def test_an_address_of_another_kind_is_not_taken_for_a_directory() -> None:
+    with pytest.raises(GatewayError, match="address looks like"):
+        await connect("ftp://127.0.0.1", token=TOKEN)
+
+
+def test_who_only_uses_the_socket_waits_for_no_web_library() -> None:
+    code = (
+        "import sys, asyncio, flybridge.client as c\n"
+        "try: asyncio.run(c.connect('/nowhere/at/all', start=False))\n"
+        "except c.gateway.GatewayError: pass\n"
+        "names = ('websockets', 'uvicorn', 'starlette', 'flybridge.client.url')\n"
+        "print([name for name in names if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 # ---- real processes ------------------------------------------------------------------------------

@@ -14,9 +14,11 @@ from flybridge.client.connection import Connection
 from flybridge.client.feed import LAGGED_BYTES
 from flybridge.client.gateway import Client
 from flybridge.client.items import Detached, EventItem, Item, PreviewItem, Reset
-from flybridge.client.session import Attachment, Pauses, Watch
+from flybridge.client.patience import Pauses
+from flybridge.client.session import Attachment, Watch
 from flybridge.client.state_dir import StateDir
 from flybridge.client.transcript import Transcript
+from flybridge.client.unix import UnixAddress
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,
@@ -48,7 +50,7 @@ async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
 
 @pytest.fixture
 async def client(gateway: ScriptedGateway) -> AsyncIterator[Client]:
-    async with Client(gateway.state, name="test", start=False, argv=()) as client:
+    async with Client(UnixAddress(gateway.state), name="test") as client:
         yield client
 
 
@@ -307,7 +309,7 @@ async def watch_all(
     transcript = Transcript()
     async with (
         serving(state, CONVERSATION) as gateway,
-        Client(state, name="test", start=False, argv=()) as client,
+        Client(UnixAddress(state), name="test") as client,
         client.watch(SESSION) as items,
         asyncio.timeout(20),
     ):
@@ -347,7 +349,7 @@ def test_nothing_is_doubled_or_lost_however_often_it_is_cut(
 
 
 async def test_a_connection_alone_is_enough_to_attach(gateway: ScriptedGateway) -> None:
-    connection = await Connection.open(gateway.state)
+    connection = await Connection.open(UnixAddress(gateway.state))
     items = await Attachment.open(connection, SESSION)
     assert await take_events(items, 10) == list(range(1, 11))
     await connection.close()

@@ -216,6 +216,7 @@ def test_the_session_and_its_settings_are_followed() -> None:
         (ev.Gap(reason="keeper died"), "gap", "keeper died"),
         (ev.Unrecognised(source="claude", text="??"), "unrecognised", "??"),
         (ev.ContextCompacted(), "context.compacted", "done"),
+        (ev.History(phase="started"), "history", "started"),
         (
             ev.AgentExited(incarnation=IncarnationId("inc_1"), why="exit", status=9),
             "agent.exited",

@@ -1,6 +1,6 @@
 """The Python client; every command of ours is one."""
 
-from flybridge.client.gateway import Client, Page, connect
+from flybridge.client.gateway import Client, connect
 from flybridge.client.items import (
     Detached,
     EventItem,
@@ -10,22 +10,39 @@ from flybridge.client.items import (
     Reset,
     ViewItem,
 )
+from flybridge.client.prompts import (
+    Allow,
+    Answers,
+    Decline,
+    Deny,
+    PermissionPrompt,
+    QuestionPrompt,
+)
 from flybridge.client.session import Attachment, Watch
 from flybridge.client.state_dir import StateDir
 from flybridge.client.transcript import Block, Prompt, Transcript
+from flybridge.client.values import Page, SessionRow, SessionView
 
 __all__ = [
+    "Allow",
+    "Answers",
     "Attachment",
     "Block",
     "Client",
+    "Decline",
+    "Deny",
     "Detached",
     "EventItem",
     "GaugeItem",
     "Item",
     "Page",
+    "PermissionPrompt",
     "PreviewItem",
     "Prompt",
+    "QuestionPrompt",
     "Reset",
+    "SessionRow",
+    "SessionView",
     "StateDir",
     "Transcript",
     "ViewItem",

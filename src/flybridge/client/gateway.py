@@ -1,11 +1,9 @@
 """The gateway, as a Python program uses it.
 
 async with await connect() as client:
-    session = await client.open(agent="demo", cwd="/home/ada/project")
-    await client.submit(session, SendInput(content=(Text("hello"),)))
-    async with client.watch(session) as items:
-        async for item in items:
-            ...
+    async with client.start(agent="demo", cwd="/home/ada/project") as session:
+        turn = await session.ask("hello")
+        print(turn.text)
 """
 
 from __future__ import annotations
@@ -14,66 +12,98 @@ import asyncio
 import os
 import uuid
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import msgspec
 from msgspec import Raw
 
+from flybridge.client.closing import Closing
 from flybridge.client.connection import Connection
-from flybridge.client.items import EventItem, to_event
-from flybridge.client.launch import gateway_argv, refuse_inside_agent, start_and_reach
-from flybridge.client.session import PATIENCE_S, Attachment, Pauses, Watch
+from flybridge.client.patience import PATIENCE_S, patiently
+from flybridge.client.session import Attachment, Watch
 from flybridge.client.state_dir import StateDir
-from flybridge.errors import GatewayError, GatewayUnreachableError, RemoteProtocolError
+from flybridge.client.unix import UnixAddress
+from flybridge.client.values import (
+    BlobPart,
+    Listed,
+    Opened,
+    Page,
+    Rows,
+    SessionList,
+    SessionRow,
+    page_of,
+    reply_of,
+    value_of,
+)
+from flybridge.client.values import Object as Object
+from flybridge.errors import GatewayError, InvalidRequestError
+from flybridge.model.capabilities import Options
 from flybridge.model.commands import Command
 from flybridge.model.deliveries import Reply, Stage
-from flybridge.wire.native.messages import ReplyLine, Welcome
+from flybridge.wire.native.messages import Welcome
 
-Object: TypeAlias = dict[str, Any]
-Rows: TypeAlias = list[Object]
-_STAGES = {stage.name.lower(): stage for stage in Stage}
+if TYPE_CHECKING:  # who only runs a command need not wait for these
+    from flybridge.client.asking import OnPermission, OnQuestion
+    from flybridge.client.conversation import Conversation
+
+PAGE_BYTES = 256 * 1024
+BLOB_PART_BYTES = 1 << 20
+MAX_BLOB_BYTES = 256 << 20
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of a session's log, in order."""
+class Address(Protocol):
+    """Where a gateway is, and how to get in."""
 
-    epoch: int
-    head: int
-    events: tuple[EventItem, ...]
+    async def connect(self, name: str) -> Connection: ...
 
 
 async def connect(
-    state: StateDir | str | os.PathLike[str] | None = None,
+    where: StateDir | str | os.PathLike[str] | None = None,
     *,
+    token: str | None = None,
+    token_file: str | os.PathLike[str] | None = None,
+    cafile: str | os.PathLike[str] | None = None,
     start: bool = True,
     name: str = "python",
     argv: Sequence[str] | None = None,
 ) -> Client:
-    """Reach the gateway of a state directory; if none answers, start one (``argv``: how).
+    """Reach a gateway: of a state directory, or behind a URL.
+
+    With nothing given, $FLYBRIDGE_URL says where, else the usual state directory. A URL wants
+    a token: given, in a file, or from $FLYBRIDGE_TOKEN or $FLYBRIDGE_TOKEN_FILE. A gateway of a
+    state directory that does not answer is started (``argv``: how), one behind a URL is not.
 
     Raises:
         GatewayUnreachableError: none answers and none may be started, or it did not start.
-        GatewayError: the directory is not safe to use, or another user's gateway answers.
+        GatewayError: the directory, the address or who answers there is not safe to use.
+        NotAuthenticatedError: the token is not good.
     """
-    where = StateDir.resolve(state)
-    client = Client(where, name=name, start=start, argv=argv or gateway_argv(where))
+    where = where if where is not None else os.environ.get("FLYBRIDGE_URL") or None
+    address: Address
+    if isinstance(where, str) and "://" in where:
+        from flybridge.client.tokens import find_token
+        from flybridge.client.url import UrlAddress
+
+        address = UrlAddress(where, find_token(token, token_file), cafile=cafile)
+    else:
+        address = UnixAddress(StateDir.resolve(where), start=start, argv=argv)
+    client = Client(address, name=name)
     await client.connection()
     return client
 
 
-class Client:
+class Client(Closing):
     """What can be asked of a gateway. Made by :func:`connect`.
 
     A request raises ``GatewayUnreachableError`` when the connection is lost before its reply;
-    the next one connects again. Only ``submit_reliably`` and ``watch`` go on by themselves.
+    the next one connects again. Only ``submit_reliably``, ``watch`` and what ``session`` and
+    ``start`` give go on by themselves.
     """
 
-    def __init__(self, state: StateDir, *, name: str, start: bool, argv: Sequence[str]) -> None:
-        self.state = state
+    def __init__(self, address: Address, *, name: str = "python") -> None:
+        self.address = address
         self._name = name
-        self._start = start
-        self._argv = argv
         self._connecting = asyncio.Lock()
         self._connection: Connection | None = None
         self._closed = False
@@ -84,23 +114,11 @@ class Client:
             if self._closed:
                 raise GatewayError("this client was closed")
             if self._connection is None or self._connection.closed:
-                self._connection = await self._connect()
+                self._connection = await self.address.connect(self._name)
             if self._closed:  # meanwhile
                 await self._connection.close()
                 raise GatewayError("this client was closed")
             return self._connection
-
-    async def _connect(self) -> Connection:
-        try:
-            return await self._dial()
-        except GatewayUnreachableError:
-            if not self._start:
-                raise
-        refuse_inside_agent()
-        return await start_and_reach(self.state, self._argv, self._dial)
-
-    async def _dial(self) -> Connection:
-        return await Connection.open(self.state, client=self._name)
 
     @property
     def welcome(self) -> Welcome | None:
@@ -114,7 +132,7 @@ class Client:
         reply = await (await self.connection()).ask(name, params)
         if not isinstance(reply.value, Raw) or bytes(reply.value) == b"null":
             return {}
-        return _value(reply, Object)
+        return value_of(reply, Object)
 
     async def open(
         self,
@@ -128,10 +146,16 @@ class Client:
         request: str | None = None,
         resume: str = "",
         fork: bool = False,
+        continue_latest: bool = False,
+        from_pr: str = "",
+        options: Options | None = None,
+        folder: Literal["ask", "trust", "restrict"] = "ask",
     ) -> str:
         """Open a session and return its id; the same ``request`` opens it only once.
 
-        ``resume`` names a conversation the agent had before; ``fork``: go on in a copy.
+        ``resume`` names a conversation the agent had before, ``continue_latest`` takes the
+        latest in ``cwd``, ``from_pr`` that of a pull request; ``fork``: go on in a copy.
+        ``folder``: what to do with settings that ``cwd`` brings along; ``ask`` refuses.
         """
         params = {
             "agent": agent,
@@ -143,14 +167,23 @@ class Client:
             "request": request or str(uuid.uuid4()),
             "resume": resume,
             "fork": fork,
+            "continue_latest": continue_latest,
+            "from_pr": from_pr,
+            "options": options or Options(),
+            "folder": folder,
         }
         reply = await (await self.connection()).ask("open", params)
-        return _value(reply, _Opened).session
+        return value_of(reply, Opened).session
 
     async def list(self) -> Rows:
+        """Every session this client may see, as plain objects."""
+        reply = await (await self.connection()).ask("list")
+        return value_of(reply, Listed).sessions
+
+    async def sessions(self) -> Sequence[SessionRow]:
         """Every session this client may see."""
         reply = await (await self.connection()).ask("list")
-        return _value(reply, _Listed).sessions
+        return value_of(reply, SessionList).sessions
 
     async def status(self) -> Object:
         """How the gateway is."""
@@ -160,21 +193,40 @@ class Client:
         """End the gateway. Agents go on; the next gateway finds them."""
         return await self.ask("stop")
 
+    async def query(
+        self, session: str, name: str, params: Mapping[str, object] | None = None
+    ) -> Object:
+        """Ask a session's agent something beside the conversation: ``mcp``, ``context`` …"""
+        return await self.ask("query", {"session": session, "name": name, "params": params or {}})
+
     # ---- one session -----------------------------------------------------------------------
 
-    async def page(self, session: str, after: int = 0, limit: int = 100) -> Page:
+    async def page(
+        self, session: str, after: int = 0, limit: int = 100, *, max_bytes: int = PAGE_BYTES
+    ) -> Page:
         """Read a piece of the log without following it: at most ``limit`` events, maybe fewer.
 
-        There is more while the last event of the page is not its ``head``.
+        The gateway reads about ``max_bytes``; there is more while the last event of the page
+        is not its ``head``.
         """
-        params = {"session": session, "after": after, "limit": limit}
-        page = _value(await (await self.connection()).ask("page", params), _Page)
-        events = [  # whole batches come, the first may begin before what was asked for
-            EventItem(one.seq, one.at_ms, to_event(one.event), bytes(one.event))
-            for one in page.events
-            if one.seq > after
-        ]
-        return Page(epoch=page.epoch, head=page.head, events=tuple(events[:limit]))
+        params = {"session": session, "after": after, "max_bytes": max_bytes}
+        return page_of(await (await self.connection()).ask("page", params), after, limit)
+
+    async def blob(self, digest: str, *, limit: int = MAX_BLOB_BYTES) -> bytes:
+        """What was too long for an event, whole.
+
+        Raises:
+            InvalidRequestError: there is none, or it is longer than ``limit``.
+        """
+        data = bytearray()
+        while True:
+            params = {"digest": digest, "start": len(data), "size": BLOB_PART_BYTES}
+            part = value_of(await (await self.connection()).ask("blob", params), BlobPart)
+            if part.size > limit:
+                raise InvalidRequestError(f"a blob of {part.size} bytes is longer than {limit}")
+            data += part.data
+            if len(data) >= part.size or not part.data:
+                return bytes(data)
 
     async def submit(
         self,
@@ -203,14 +255,7 @@ class Client:
             until=until.name.lower(),
             wait_ms=wait_ms,
         )
-        return Reply(
-            ref=reply.ref,
-            stage=_STAGES.get(reply.stage),
-            value=reply.value,
-            error=reply.error,
-            message=reply.message,
-            duplicate=reply.duplicate,
-        )
+        return reply_of(reply)
 
     async def submit_reliably(
         self,
@@ -230,18 +275,10 @@ class Client:
             GatewayUnreachableError: no reply within ``patience_s``.
         """
         request = request or str(uuid.uuid4())
-        pauses = Pauses(patience_s)
-        try:
-            async with asyncio.timeout(patience_s):
-                while True:
-                    try:
-                        return await self.submit(
-                            session, command, request=request, until=until, wait_ms=wait_ms
-                        )
-                    except GatewayUnreachableError as error:
-                        await pauses.wait(error)
-        except TimeoutError as error:
-            raise GatewayUnreachableError(f"no reply within {patience_s:.0f} s") from error
+        return await patiently(
+            lambda: self.submit(session, command, request=request, until=until, wait_ms=wait_ms),
+            patience_s,
+        )
 
     async def attach(
         self, session: str, *, after: int = 0, epoch: int = 0, last: int = 0, previews: bool = True
@@ -277,52 +314,77 @@ class Client:
             patience_s=patience_s,
         )
 
-    # ---- the end ---------------------------------------------------------------------------
+    # ---- a conversation --------------------------------------------------------------------
+
+    def session(
+        self,
+        session: str,
+        *,
+        last: int = 0,
+        on_permission: OnPermission | None = None,
+        on_question: OnQuestion | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> Conversation:
+        """Talk in a session: ``async with client.session(id) as s``.
+
+        ``last`` > 0: begin with so many of the newest events instead of all. The callbacks
+        decide prompts that come up, and those that are open already.
+        """
+        from flybridge.client.conversation import Conversation
+
+        return Conversation(
+            self,
+            session,
+            last=last,
+            on_permission=on_permission,
+            on_question=on_question,
+            patience_s=patience_s,
+        )
+
+    def start(
+        self,
+        *,
+        agent: str,
+        cwd: str | os.PathLike[str],
+        title: str = "",
+        model: str = "",
+        mode: str = "",
+        labels: Mapping[str, str] | None = None,
+        options: Options | None = None,
+        folder: Literal["ask", "trust", "restrict"] = "ask",
+        request: str | None = None,
+        on_permission: OnPermission | None = None,
+        on_question: OnQuestion | None = None,
+        patience_s: float = PATIENCE_S,
+    ) -> Conversation:
+        """Open a session and talk in it: ``async with client.start(agent="demo", cwd=".") as s``.
+
+        Like :meth:`open` and :meth:`session` together. Leaving the block ends nothing: the
+        agent works on, and anybody may come back to it; ``s.end()`` ends it.
+        """
+        from flybridge.client.conversation import Conversation
+
+        key = request or str(uuid.uuid4())
+        return Conversation(
+            self,
+            lambda: self.open(
+                agent=agent,
+                cwd=Path(cwd).absolute(),
+                title=title,
+                model=model,
+                mode=mode,
+                labels=labels,
+                options=options,
+                folder=folder,
+                request=key,
+            ),
+            on_permission=on_permission,
+            on_question=on_question,
+            patience_s=patience_s,
+        )
 
     async def close(self) -> None:
         """Hang up; nothing of this client runs afterwards."""
         self._closed = True
         if self._connection is not None:
             await self._connection.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
-
-class _Opened(msgspec.Struct):
-    session: str
-
-
-class _Listed(msgspec.Struct):
-    sessions: Rows
-
-
-class _PageEntry(msgspec.Struct):
-    seq: int
-    at_ms: int
-    event: Raw
-
-
-class _Page(msgspec.Struct):
-    events: tuple[_PageEntry, ...]
-    epoch: int
-    head: int
-
-
-_T = TypeVar("_T")
-
-
-def _value(reply: ReplyLine, kind: type[_T]) -> _T:
-    raw = reply.value if isinstance(reply.value, Raw) else b"null"
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RemoteProtocolError(f"bad reply from the gateway: {str(error)[:200]}") from error

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from types import TracebackType
 from typing import Protocol, Self
 
 import msgspec
 from msgspec import Raw
 
-from flybridge.client.connection import LAGGED, Connection
+from flybridge.client.closing import Closing
+from flybridge.client.connection import Connection
 from flybridge.client.feed import Feed
 from flybridge.client.items import Detached, EventItem, Item, Reset, to_item
-from flybridge.errors import GatewayUnreachableError, RemoteProtocolError
+from flybridge.client.link import LAGGED
+from flybridge.client.patience import PATIENCE_S, Pauses
+from flybridge.errors import FlybridgeError, GatewayUnreachableError, RemoteProtocolError
 from flybridge.wire.native.messages import ReplyLine
 
-PATIENCE_S = 60.0  # how long an outage may last
-FIRST_PAUSE_S = 0.02
-LONGEST_PAUSE_S = 1.0
 STEADY_S = 5.0  # an attachment that lasted this long ends an outage
+
+
+class MissingEventsError(RemoteProtocolError):
+    """Events were left out, or came in the wrong order: what follows cannot be taken."""
 
 
 class Attached(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,7 +32,7 @@ class Attached(msgspec.Struct, frozen=True, kw_only=True):
     reset: bool = False
 
 
-class Attachment:
+class Attachment(Closing):
     """What one session sends over one connection, as an async iterator.
 
     Events come in order, each once, none left out. Ends after :class:`Detached`; raises
@@ -91,7 +93,7 @@ class Attachment:
     def _is_next(self, seq: int) -> bool:
         """A gateway sends whole batches: their head may be older than what was asked for."""
         if seq > self.last_seq + 1:
-            raise RemoteProtocolError(f"events {self.last_seq + 1} to {seq - 1} did not come")
+            raise MissingEventsError(f"events {self.last_seq + 1} to {seq - 1} did not come")
         if seq <= self.last_seq:
             return False
         self.last_seq = seq
@@ -102,17 +104,6 @@ class Attachment:
         self._ended = True
         await self._connection.detach(self._feed)
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
-
 
 class Dialler(Protocol):
     """Who can give a connection, again and again."""
@@ -120,29 +111,15 @@ class Dialler(Protocol):
     async def connection(self) -> Connection: ...
 
 
-class Pauses:
-    """How long to wait between attempts, and when to give up."""
-
-    def __init__(self, patience_s: float) -> None:
-        self._deadline = time.monotonic() + patience_s
-        self._pause_s = FIRST_PAUSE_S
-
-    async def wait(self, error: Exception) -> None:
-        """Pause, a little longer each time; raise ``error`` when there is no time left."""
-        if time.monotonic() + self._pause_s > self._deadline:
-            raise error
-        await asyncio.sleep(self._pause_s)
-        self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
-
-
-class Watch:
+class Watch(Closing):
     """A session followed across lost connections, as an async iterator.
 
     The same items as an :class:`Attachment`, each event once and none left out, whatever
     happens to the gateway in between. After a loss it attaches again after the last event that
-    was handed out; previews then begin anew with ``since`` 0. :class:`Reset` comes when the
-    log itself began anew. Raises ``GatewayUnreachableError`` when an outage lasts longer than
-    ``patience_s``, and whatever the gateway refuses the attachment with.
+    was handed out; previews then begin anew with ``since`` 0. The same happens when events are
+    missing from what came. :class:`Reset` comes when the log itself began anew. Raises
+    ``GatewayUnreachableError`` when an outage lasts longer than ``patience_s``, and whatever
+    the gateway refuses the attachment with.
     """
 
     def __init__(
@@ -159,6 +136,7 @@ class Watch:
     ) -> None:
         self.epoch = epoch
         self.last_seq = after
+        self.head = 0  # the last event there was when it attached, most recently
         self._dialler = dialler
         self._session = session
         self._last = last
@@ -168,7 +146,16 @@ class Watch:
         self._outage: Pauses | None = None
         self._up_s = time.monotonic()
         self._attachment: Attachment | None = None
+        self._reset = False
         self._ended = False
+
+    async def begin(self) -> None:
+        """Attach now, and not only when the first item is wanted."""
+        while self._attachment is None and not self._ended:
+            try:
+                await self._attach()
+            except GatewayUnreachableError as error:
+                await self._lost(error)
 
     def __aiter__(self) -> Self:
         return self
@@ -180,11 +167,16 @@ class Watch:
             except GatewayUnreachableError as error:
                 await self._lost(error)
                 continue
+            except MissingEventsError as error:  # the gateway has them: ask for them again
+                if self._attachment is not None:
+                    await self._attachment.close()
+                await self._lost(error)
+                continue
             if item is not None:
                 return item
         raise StopAsyncIteration
 
-    async def _lost(self, error: GatewayUnreachableError) -> None:
+    async def _lost(self, error: FlybridgeError) -> None:
         """One outage lasts until an event came, or until all was quiet for a while."""
         steady = self._attachment is not None and time.monotonic() - self._up_s >= self._steady_s
         self._attachment = None
@@ -193,11 +185,11 @@ class Watch:
         await self._outage.wait(error)
 
     async def _next(self) -> Item | None:
-        if self._attachment is None:
-            self._attachment = await self._attach()
-            if self._attachment.reset:
-                return Reset(self._attachment.epoch)
-        item = await anext(self._attachment)
+        attachment = self._attachment or await self._attach()
+        if self._reset:
+            self._reset = False
+            return Reset(self.epoch)
+        item = await anext(attachment)
         if isinstance(item, EventItem):
             self.last_seq = item.seq
             self._outage = None
@@ -218,7 +210,8 @@ class Watch:
             last=self._last,
             previews=self._previews,
         )
-        self.epoch = attachment.epoch
+        self._attachment, self._reset = attachment, attachment.reset
+        self.epoch, self.head = attachment.epoch, attachment.head
         self.last_seq = attachment.last_seq
         self._last = 0  # a shortened history is for the beginning: later it would leave a gap
         self._up_s = time.monotonic()
@@ -229,17 +222,6 @@ class Watch:
         self._ended = True
         if self._attachment is not None:
             await self._attachment.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.close()
 
 
 def _attached(reply: ReplyLine) -> Attached:

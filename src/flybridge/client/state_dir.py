@@ -67,6 +67,22 @@ class StateDir:
         return self.path / "keepers"
 
     @property
+    def tokens(self) -> Path:
+        return self.path / "tokens"
+
+    @property
+    def trusted(self) -> Path:
+        return self.path / "trusted"
+
+    @property
+    def audit(self) -> Path:
+        return self.path / "audit.log"
+
+    @property
+    def scratch(self) -> Path:
+        return self.path / "tmp"
+
+    @property
     def log(self) -> Path:
         return self.path / "gateway.log"
 

@@ -293,6 +293,8 @@ class Transcript(msgspec.Struct, kw_only=True):
                 self._note(seq, "agent.exited", f"{why}, status {status}")
             case ev.ContextCompacted(phase=phase):
                 self._note(seq, "context.compacted", phase)
+            case ev.History(phase=phase):
+                self._note(seq, "history", phase)
             case _:
                 pass
 
