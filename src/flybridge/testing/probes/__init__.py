@@ -1,0 +1,1 @@
+"""Whether an installed agent still behaves as the versions that were measured."""

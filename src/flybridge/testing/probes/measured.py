@@ -1,0 +1,31 @@
+"""Which versions were measured, and which of them stands for another."""
+
+from __future__ import annotations
+
+from flybridge.drivers.claude.versions import OLD, traits_of
+
+OLDER, NEWER = "2.1.38", "2.1.325"
+MEASURED = (OLDER, NEWER)
+
+
+def stands_for(version: str) -> str:
+    """The measured version that this one is taken for, as the driver takes it."""
+    return OLDER if traits_of(version) is OLD else NEWER
+
+
+def standing(version: str) -> str:
+    """How well a version is known, in words."""
+    if version in MEASURED:
+        return "measured"
+    if not version:
+        return f"unknown, taken for {NEWER}"
+    taken = stands_for(version)
+    if _numbers(version) > _numbers(NEWER):
+        return f"newer than any measured, taken for {taken}"
+    if _numbers(version) < _numbers(OLDER):
+        return f"older than any measured, taken for {taken}"
+    return f"not measured, taken for {taken}"
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in version.split(".") if one.isdecimal())

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from flybridge.testing.probes.expectations import EXPECTED
+from flybridge.testing.probes.report import judge
+from flybridge.testing.probes.run import PROBES
+
+
+def test_every_probe_has_an_expectation_and_none_is_without_a_probe() -> None:
+    assert list(EXPECTED) == [*PROBES, "messages", "fields"]
+
+
+def test_no_two_probes_are_about_the_same() -> None:
+    abouts = [one.about for one in EXPECTED.values()]
+    assert len(set(abouts)) == len(abouts)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_is_not_seen_is_broken(name: str) -> None:
+    one = EXPECTED[name]
+    if name == "messages":  # there, every answer is a list of what is unknown
+        return
+    for is_new in (False, True):
+        assert judge(one.of(is_new=is_new), "it did not come in time", one.also) == "broken"
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("repeat", "run 2 times"),
+        ("repeat_resumed", "run 2 times"),
+        ("allow", "ran without asking"),
+        ("deny", "ran although it was denied"),
+        ("edit", "ran as it was, not as edited"),
+        ("queue", "what waits is taken back, and runs"),
+        ("question", "heard as Blue; nothing"),
+        ("fork", "knows what was said, other id"),
+    ],
+)
+def test_nothing_that_breaks_a_promise_is_lived_with(name: str, found: str) -> None:
+    one = EXPECTED[name]
+    assert {judge(one.of(is_new=new), found, one.also) for new in (False, True)} == {"broken"}
