@@ -21,6 +21,7 @@ from flybridge.errors import GatewayRunningError
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
+from flybridge.runtime.keeper_program import processes, read_file
 
 CONFIG = """\
 default_agent: demo
@@ -213,3 +214,17 @@ def test_a_state_directory_others_can_read_is_refused(gateways: Gateways) -> Non
     gateways.state.path.chmod(0o755)
     _, said = gateways.start().communicate(timeout=20)
     assert b"chmod 700" in said
+
+
+async def test_an_agent_has_a_temporary_folder_of_its_own(gateways: Gateways) -> None:
+    gateways.start()
+    async with await gateways.client() as client:
+        session = await run_a_turn(client, gateways.folder)
+        mark = f"FLYBRIDGE_SESSION={session}".encode()
+        environs = [
+            read_file(f"/proc/{one.pid}/environ", 1 << 16).split(b"\0") for one in processes()
+        ]
+        (agent,) = [one for one in environs if mark in one]
+        assert f"CLAUDE_CODE_TMPDIR={gateways.state.scratch}".encode() in agent
+        assert stat.S_IMODE(gateways.state.scratch.stat().st_mode) == 0o700
+        await client.ask("stop_agent", {"session": session})

@@ -13,28 +13,48 @@ import socket
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
 
 import flybridge
 from flybridge.client.state_dir import StateDir
 from flybridge.config import Config, agent_environment
+from flybridge.conversations import ClaudeConversations
 from flybridge.drivers.claude.agent import ClaudeAgent
-from flybridge.errors import GatewayRunningError
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.errors import GatewayRunningError, StorageError
+from flybridge.model.audit import Record
+from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.hub import Hub
+from flybridge.runtime.overview import Overview
 from flybridge.runtime.process import boot_id
+from flybridge.runtime.questions import NoParams, Question
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.shelf import AgentShelf
+from flybridge.server.authority import Authority
+from flybridge.server.keys import Keys
 from flybridge.server.unix import Door
 from flybridge.session.ports import Agent
+from flybridge.store.audit import AuditLog
 from flybridge.store.blobs import FileBlobs
+from flybridge.store.claude_history import ClaudeHistory
+from flybridge.store.credentials import CredentialFile
 from flybridge.store.sqlite import SqliteJournal
+from flybridge.store.start_lock import lock_folder
+from flybridge.store.trusted import TrustedFolders
 from flybridge.wire.native.messages import PROTO, Welcome
 
+if TYPE_CHECKING:
+    from flybridge.server.front import Front
+    from flybridge.server.tcp import TcpSpec
+
 BACKLOG = 128
+SWEEP_S = 30.0
+TMPDIR_ENV = "CLAUDE_CODE_TMPDIR"
 DAY_MS = 24 * 3600 * 1000
 _log = logging.getLogger(__name__)
 
@@ -60,6 +80,10 @@ class StateLock:
         os.close(self._fd)
 
 
+class StopParams(msgspec.Struct, kw_only=True):
+    for_another: bool = False  # a gateway that waits to take over
+
+
 class Gateway:
     """Everything that runs between a state directory and its clients."""
 
@@ -72,11 +96,20 @@ class Gateway:
         self._started_ms = now_ms()
         self._auto = False
         self._farewell = ""
+        self.front: Front | None = None
 
-    async def run(self, *, auto: bool = False) -> None:
+    async def run(
+        self,
+        *,
+        auto: bool = False,
+        tcp: TcpSpec | None = None,
+        ready: Callable[[], None] = lambda: None,
+    ) -> None:
         """Serve until told to stop; ``auto``: or until nobody has needed it for a while.
+        ``tcp``: let browsers and other programs in as well; ``ready``: said once they can come.
 
         Raises:
+            GatewayError: nobody can listen there.
             GatewayRunningError: another one holds the state directory.
             StorageError: the journal cannot be used.
         """
@@ -84,18 +117,25 @@ class Gateway:
         self._state.prepare()
         lock = StateLock(self._state.lock)
         try:
-            await self._run()
+            await self._run(tcp, ready)
         finally:
             lock.release()
 
-    async def _run(self) -> None:
+    async def _run(self, tcp: TcpSpec | None, ready: Callable[[], None]) -> None:
         self._catch_signals()  # before anybody can be let in: a stop is always a clean one
         journal = SqliteJournal.open(str(self._state.journal), boot=boot_id())
         services = self._services(journal)
         self.sessions = Sessions(services)
+        self._audit = AuditLog(self._state.audit, now_ms)
+        authority = self._authority(tcp)
+        self._tickets = authority
+        keys = Keys(authority, self._note, lambda: self.address, self.sessions.withdraw)
+        overview = Overview(services, self.sessions)
+        extra = {**self._questions(), **keys.table(), **overview.table()}
+        desk = Desk(self.sessions, services.hub, journal, services.blobs, extra, audit=self._note)
+        self.front = self._make_front(tcp, desk, authority, services, journal.generation)
         adopted = await self.sessions.recover()
         self._prune(journal)
-        desk = Desk(self.sessions, services.hub, journal, services.blobs, self._questions())
         self.door = Door(
             desk,
             welcome=lambda caller: self._welcome(caller, journal.generation),
@@ -104,22 +144,33 @@ class Gateway:
             changed=self._watch_idle,
         )
         server = await self._listen()
+        if self.front is not None:
+            await self.front.open()
+        sweeping = asyncio.create_task(self._sweep())
         gc.collect()
         gc.freeze()
         _log.info("ready: generation %d, %d agents adopted", journal.generation, adopted)
         self._watch_idle()
+        self._note(Record(event="gateway", outcome="started", target=self.address))
+        ready()
         try:
             await self._stop.wait()
         finally:
+            sweeping.cancel()
             server.close()
             self.door.close(self._farewell)
+            if self.front is not None:
+                await self.front.close(self._farewell)
             self._state.socket.unlink(missing_ok=True)
             await self.sessions.close()
             journal.close()
+            self._note(Record(event="gateway", outcome="stopped"))
+            self._audit.close()
             _log.info("stopped")
 
     def _services(self, journal: SqliteJournal) -> Services:
         self._state.keepers.mkdir(mode=0o700, exist_ok=True)
+        self._state.scratch.mkdir(mode=0o700, exist_ok=True)
         keeper, limits = self._config.keeper, self._config.limits
         return Services(
             journal=journal,
@@ -131,22 +182,106 @@ class Gateway:
             now_ms=now_ms,
             new_id=lambda prefix: f"{prefix}_{uuid.uuid4().hex[:20]}",
             new_secret=lambda: secrets.token_hex(32),
-            timing=Timing(hello_s=keeper.hello_s, orphan_s=keeper.orphan_s),
+            timing=Timing(hello_s=keeper.hello_s, orphan_s=keeper.orphan_s, idle_s=limits.idle_s),
             limits=Limits(
                 line_bytes=limits.line_bytes,
                 held_inputs=limits.held_inputs,
                 agents=limits.sessions,
             ),
+            conversations=self._conversations(),
+            trusted=TrustedFolders(self._state.trusted),
         )
+
+    def _conversations(self) -> ClaudeConversations:
+        """The records of real agents; the demo keeps none, and must not be given the user's."""
+        real = {
+            name: agent_environment(self._environ, one.env)
+            for name, one in self._config.agents.items()
+            if one.kind == "claude"
+        }
+        locks = lock_folder(self._environ)
+        return ClaudeConversations(real, keepers=self._state.keepers, locks=locks)
 
     def _agents(self) -> dict[str, tuple[Agent, dict[str, str]]]:
         return {
             name: (
-                ClaudeAgent(name=name, program=one.program),
+                # What the CLI leaves in the shared temporary folder, others could find.
+                ClaudeAgent(
+                    name=name, program=one.program, env={TMPDIR_ENV: str(self._state.scratch)}
+                ),
                 agent_environment(self._environ, one.env),
             )
             for name, one in self._config.agents.items()
         }
+
+    # ---- the TCP door ------------------------------------------------------------------------
+
+    def _authority(self, tcp: TcpSpec | None) -> Authority:
+        """Tokens and logins. A cookie's name carries the port: browsers do not tell ports of
+        one host apart."""
+        port = tcp.port if tcp is not None else 0
+        host = "__Host-" if tcp is not None and tcp.secure and not tcp.base_path else ""
+        return Authority(
+            CredentialFile(self._state.tokens),
+            owner=f"uid:{os.geteuid()}",
+            cookie=f"{host}flybridge-{port}",
+            now_ms=now_ms,
+            audit=self._note,
+        )
+
+    def _make_front(
+        self,
+        tcp: TcpSpec | None,
+        desk: Desk,
+        authority: Authority,
+        services: Services,
+        generation: int,
+    ) -> Front | None:
+        """Take the port before anything is started: somebody else may have it."""
+        if tcp is None:
+            return None
+        from flybridge.server.front import Front  # only who serves pays for the web's libraries
+
+        return Front(
+            tcp,
+            desk,
+            authority,
+            blobs=services.blobs,
+            welcome=lambda caller: self._welcome(caller, generation),
+            keepers=self.sessions.keepers,
+            now_ms=now_ms,
+            audit=self._note,
+            audit_log=self._state.audit,
+            history=ClaudeHistory.of(self._environ),
+            version=flybridge.__version__,
+            changed=self._watch_idle,
+        )
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds us; empty where none can."""
+        return self.front.address if self.front is not None else ""
+
+    def login_link(self) -> str:
+        """A link for whoever sits at our own terminal."""
+        return f"{self.address}/login#{self._tickets.ticket()}"
+
+    def _note(self, record: Record) -> None:
+        """Write down what was done. What was done is done, so a full disk does not undo it."""
+        try:
+            self._audit.write(record)
+        except StorageError:
+            _log.exception("the audit log cannot be written")
+
+    async def _sweep(self) -> None:
+        """Now and then: put idle agents away, and note where the audit log ends."""
+        while True:
+            await asyncio.sleep(SWEEP_S)
+            self.sessions.sweep()
+            try:
+                await asyncio.to_thread(self._audit.save_head())
+            except StorageError:
+                _log.exception("the audit log cannot be written")
 
     async def _listen(self) -> asyncio.Server:
         """Open the door for this user alone; a socket file without an owner is swept away."""
@@ -178,25 +313,29 @@ class Gateway:
 
     # ---- the gateway's own questions ---------------------------------------------------------
 
-    def _questions(self) -> dict[str, tuple[Scope, Callable[[], Awaitable[object]]]]:
-        return {"status": ("view", self._status), "stop": ("spawn", self._stop_soon)}
+    def _questions(self) -> dict[str, Question]:
+        return {
+            "status": Question("view", NoParams, self._status),
+            "stop": Question("spawn", StopParams, self._stop_soon, audited=True),
+        }
 
-    async def _status(self) -> object:
+    async def _status(self, _: Caller, __: NoParams) -> object:
         return {
             "pid": os.getpid(),
             "version": flybridge.__version__,
             "python": sys.version.split()[0],
             "state": str(self._state.path),
             "started_ms": self._started_ms,
-            "clients": len(self.door.clients),
+            "clients": len(self.door.clients) + (self.front.clients if self.front else 0),
+            "address": self.address,
             "agents": self.sessions.agents(),
             "sessions": len(self.sessions.rows()),
         }
 
-    async def _stop_soon(self) -> object:
+    async def _stop_soon(self, _: Caller, params: StopParams) -> object:
         # Somebody wants it gone: clients that come back by themselves would start it again.
-        # After a signal they should, it may be an upgrade.
-        self._farewell = "gateway_stopped"
+        # After a signal they should, it may be an upgrade; and when another takes over.
+        self._farewell = "" if params.for_another else "gateway_stopped"
         asyncio.get_running_loop().call_later(0.05, self._stop.set)
         return {"agents": self.sessions.agents()}
 
@@ -210,7 +349,7 @@ class Gateway:
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
-        if self._auto and not self.door.clients:
+        if self._auto and not self.door.clients and self.front is None:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit_s, self._end_if_idle)
 

@@ -18,12 +18,13 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import flybridge.testing.recorder
 from flybridge.client import connect
+from flybridge.errors import SessionNotFoundError
 from tests import leftovers
 from tests.cli.screen_model import ScreenModel
 
@@ -132,7 +133,7 @@ class Home:
             "XDG_STATE_HOME": str(base / "state"),
             "XDG_CONFIG_HOME": str(base / "config"),
         }
-        self._terminals: list[Terminal] = []
+        self.terminals: list[Terminal] = []
         self._configure()
 
     def _configure(self) -> None:
@@ -181,14 +182,20 @@ class Home:
         self, *args: str, columns: int = 100, lines: int = 40, env: dict[str, str] | None = None
     ) -> Terminal:
         """Start a chat at a terminal."""
+        return self.at_terminal("chat", *args, columns=columns, lines=lines, env=env)
+
+    def at_terminal(
+        self, *args: str, columns: int = 200, lines: int = 40, env: dict[str, str] | None = None
+    ) -> Terminal:
+        """Start any command at a terminal."""
         terminal = Terminal(
-            self.argv("chat", *args),
+            self.argv(*args),
             env={**self.env, **(env or {})},
             cwd=self.work,
             columns=columns,
             lines=lines,
         )
-        self._terminals.append(terminal)
+        self.terminals.append(terminal)
         return terminal
 
     def demo(self, *args: str, agent: str = "demo", **more: Any) -> Terminal:
@@ -220,7 +227,7 @@ class Home:
 
     def close(self) -> None:
         """End everything, and see that it ended."""
-        for terminal in self._terminals:
+        for terminal in self.terminals:
             terminal.close()
         if self.state.exists():
             asyncio.run(self._end_all())
@@ -234,7 +241,8 @@ class Home:
         argv = [*self.argv("gateway", "run"), "--auto"]
         async with await connect(self.state, argv=argv) as client:
             for row in await client.list():
-                await client.ask("stop_agent", {"session": row["session"]})
+                with suppress(SessionNotFoundError):  # it was being deleted
+                    await client.ask("stop_agent", {"session": row["session"]})
             await client.stop_gateway()
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.cli.asked import input_record, input_rows, is_plan
+from flybridge.cli.asked import edit_parts, input_record, input_rows, is_plan
 from flybridge.cli.columns import cells
 
 EDIT = {"file_path": "/a", "old_string": "one\ntwo", "new_string": "one\n2", "replace_all": False}
@@ -108,3 +108,21 @@ def test_nothing_of_an_input_is_left_out(key: str, text: str) -> None:
         value = {"file_path": "/f", key: text}
     shown = "".join(row[2:].lstrip("+-… ") for _, row in rows(value))
     assert text.replace(" ", "") in shown.replace(" ", "")
+
+
+def test_the_change_of_an_edit_is_told_apart_from_the_rest() -> None:
+    raw = b'{"file_path":"/x","old_string":"a","new_string":"b"}'
+    rest, lines = edit_parts(raw)
+    assert rest == b'{"file_path":"/x"}'
+    assert [line.row for line in lines] == ["- a", "+ b"]
+    new = edit_parts(b'{"file_path":"/x","content":"a\\n"}')
+    assert [line.row for line in new[1]] == ["+ a"]
+    for other in (b"", b'{"command":"ls"}', b'{"plan":"x"}'):
+        assert edit_parts(other) == (other, [])
+
+
+def test_a_plan_is_broken_between_words() -> None:
+    assert rows({"plan": "several words that do not fit into one row"}) == [
+        ("box", "  several words that do not fit into one"),
+        ("box", "  row"),
+    ]

@@ -49,7 +49,7 @@ def test_two_chats_share_a_session_and_nothing_is_lost_when_both_are_killed(home
     two.wait_for("> you (other client): run echo shared", "y allow once")
     two.type("y")
     two.wait_for("┗━ allowed", "Done. It said")
-    one.wait_for("┗━ not by you: allowed", "Done. It said")
+    one.wait_for("┗━ allowed by you, elsewhere", "Done. It said")
     two.say("long")
     for chat in (one, two):
         chat.wait_for("1. This is line 1")

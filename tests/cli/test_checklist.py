@@ -74,3 +74,10 @@ def test_any_list_can_be_told(tasks: list[dict[str, object]]) -> None:
 @pytest.mark.parametrize("raw", [b"", b"3", b"null", b'"x"', b"nonsense"])
 def test_what_is_no_list_is_shown_as_it_is(raw: bytes) -> None:
     assert len(Checklist().news(raw)) == 1
+
+
+def test_all_of_it_can_be_asked_for() -> None:
+    tasks = Checklist()
+    assert tasks.lines() == []
+    tasks.news(b'[{"content":"a","status":"completed"},{"content":"b"}]')
+    assert tasks.lines() == ["[x] a", "[ ] b"]

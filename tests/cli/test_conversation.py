@@ -12,7 +12,7 @@ def test_an_answer_that_came_first_closes_the_box_everywhere(home: Home) -> None
     two.wait_for("y allow once")
     one.type("n")
     one.wait_for("┗━ denied")
-    two.wait_for("┗━ not by you: denied")
+    two.wait_for("┗━ denied by you, elsewhere")
     two.wait_for_prompt()
 
 
@@ -44,7 +44,7 @@ def test_an_interrupt_withdraws_the_prompt(home: Home) -> None:
     chat.say("run echo never")
     chat.wait_for("y allow once")
     chat.type("\x1b")
-    chat.wait_for("┗━ not by you: ", "─ interrupted")
+    chat.wait_for("┗━ withdrawn by the agent", "─ interrupted")
     chat.wait_for_prompt()
 
 

@@ -58,7 +58,7 @@ def test_a_permission_is_denied_with_a_reason(home: Home) -> None:
     chat.type("d")
     chat.wait_for("┃ why not >")
     chat.say("not today")
-    seen = chat.wait_for("┗━ denied: not today", "I respect it")
+    seen = chat.wait_for("┗━ denied by you: not today", "I respect it")
     chat.wait_for_prompt()
 
 
@@ -69,7 +69,7 @@ def test_always_is_remembered_for_the_session(home: Home) -> None:
     chat.type("a")
     chat.wait_for("which of the rules above: 1")
     chat.type("1")
-    chat.wait_for("┗━ allowed, and always from now on", "Done. It said")
+    chat.wait_for("┗━ allowed by you, and always from now on", "Done. It said")
     chat.wait_for_prompt()
     chat.say("run echo again")
     chat.wait_until(lambda seen: seen.count("Done. It said") == 2, "a second run")
@@ -140,7 +140,7 @@ def test_a_question_is_answered_by_number_or_in_words(home: Home) -> None:
     chat.say("2")
     chat.wait_for("question 2 of 2", "How far?")
     chat.say("to the end")
-    chat.wait_for("┗━ answered: right; to the end")
+    chat.wait_for("┗━ answered by you: right; to the end")
 
 
 def test_a_long_input_is_allowed_only_after_its_end_was_shown(home: Home) -> None:
@@ -217,11 +217,11 @@ def test_another_size_of_the_terminal_is_no_trouble(home: Home) -> None:
 def test_slash_lines_steer_the_session(home: Home) -> None:
     chat = home.demo()
     chat.say("/help")
-    chat.wait_for("/title TEXT")
+    chat.wait_for("/rename TITLE", "the agent's own:", "/markdown", "headings, lists, a table")
     chat.say("/title Renamed")
     chat.wait_for("title: Renamed")
-    chat.say("/model")
-    chat.wait_for("usage: /model NAME")
+    chat.say("/effort")
+    chat.wait_for("usage: /effort LEVEL")
     chat.say("/sessions")
     chat.wait_for("DIRECTORY", "Renamed  demo")
     chat.say("/close")
@@ -254,3 +254,37 @@ def test_the_history_of_lines_outlives_the_chat(home: Home) -> None:
     second = home.demo()
     second.type("\x1b[A")
     second.wait_for("> /title one")
+
+
+def test_a_message_is_written_in_an_editor(home: Home) -> None:
+    program = home.base / "editor"
+    program.write_text('#!/bin/sh\nprintf "%s, and\\nthink" "$(cat "$1")" > "$1"\n')
+    program.chmod(0o700)
+    chat = home.demo(env={"EDITOR": str(program)})
+    chat.type("begun")
+    chat.wait_for("> begun")
+    chat.type("\x18\x05")
+    chat.wait_for("> begun, and\n  think")
+    chat.type("\x15\x7f\x15")
+    chat.say("/edit")
+    chat.wait_for("> , and\n  think")
+    wait_for_modes(chat, given_back=False)
+
+
+def test_an_editor_that_fails_leaves_the_line_as_it_was(home: Home) -> None:
+    chat = home.demo(env={"EDITOR": "false"})
+    chat.type("begun")
+    chat.wait_for("> begun")
+    chat.type("\x18\x05")
+    chat.wait_for("false ended with status 1; nothing was changed", "\n> begun")
+    chat.type("\x15")
+    chat.say("think")
+    chat.wait_for("two helms, one rudder")
+
+
+def test_the_status_line_says_how_full_and_how_much(home: Home) -> None:
+    chat = home.demo()
+    chat.say("price")
+    chat.wait_for("nobody pays", " · $0.0421\n>")
+    chat.say("flood")
+    chat.wait_for(" · context ", " · $0.0421\n>")

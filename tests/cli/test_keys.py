@@ -90,3 +90,7 @@ def test_a_sequence_that_never_ends_is_given_up() -> None:
     keys = KeyDecoder().receive(b"\x1b[" + b"1" * 64)
     assert keys[0] == Key("other")
     assert keys[-1] == Key("char", "1")
+
+
+def test_control_x_is_a_key_of_its_own() -> None:
+    assert [key.name for key in KeyDecoder().receive(b"\x18\x05")] == ["ctrl-x", "end"]

@@ -33,7 +33,7 @@ def test_a_permission_is_answered_by_a_line(home: Home) -> None:
     chat.say("d")
     chat.wait_for("┃ why not >")
     chat.say("because")
-    chat.wait_for("┗━ denied: because")
+    chat.wait_for("┗━ denied by you: because")
 
 
 def test_control_c_twice_leaves(home: Home) -> None:

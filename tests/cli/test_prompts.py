@@ -169,6 +169,19 @@ def test_a_plan_is_reviewed_in_its_own_words() -> None:
     assert box.enter("a test first") == answer("deny", message="a test first")
 
 
+def test_a_subagent_is_named_and_its_name_is_harmless() -> None:
+    event = PermissionRequested(
+        prompt=PROMPT, tool="Bash", input=Raw(b"{}"), digest="d", parent=ItemId("t")
+    )
+    box = PermissionBox(event, width=60, height=20, helper="Look\x1b[2J\u2800")
+    assert ("box_note", "asked by the subagent: Look^[[2J<U+2800>") in box.page()
+    asked = QuestionRequested(
+        prompt=PROMPT, questions=Raw(b'[{"question":"q"}]'), digest="d", parent=ItemId("t")
+    )
+    question = QuestionBox(asked, width=60, helper="Look")
+    assert question.page()[-1] == ("box_note", "asked by the subagent: Look")
+
+
 def test_a_prompt_of_a_subagent_says_so() -> None:
     box = asked("Bash", {"command": "ls"}, parent="toolu_1")
     assert ("box_note", "asked by a subagent") in box.page()

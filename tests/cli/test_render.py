@@ -70,6 +70,17 @@ def test_input_of_another_client_is_said_so() -> None:
     assert told([accepted("uid:1:r2", "stop")], own="r1") == "> you (other client): stop"
 
 
+def test_what_was_said_before_the_session_is_yours() -> None:
+    text = told(
+        [
+            ev.History(phase="started", conversation="c1"),
+            msgspec.structs.replace(accepted("past:u1"), by="past"),
+            ev.History(phase="done", conversation="c1"),
+        ]
+    )
+    assert text == "─ said before this session:\n\n> hello\n\n─ from here on in this session"
+
+
 def test_a_long_result_is_folded() -> None:
     text = told([started("b", "x"), ev.ToolResult(item=ItemId("b"), text="1\n2\n3\n4")], lines=2)
     assert text.endswith("  ⎿ 1\n    2\n    … 2 more lines")
@@ -152,7 +163,7 @@ def test_what_a_subagent_does_has_its_name() -> None:
         (ev.ModelChanged(model="m"), "· model: m"),
         (ev.SessionOpened(agent="demo", cwd="/x"), "· demo · /x"),
         (ev.SessionChanged(title="t"), "· title: t"),
-        (ev.SessionChanged(archived=True), ""),
+        (ev.SessionChanged(archived=True), "· archived"),
         (ev.SessionClosed(), "· the session was closed; it takes no more input"),
         (ev.AgentConnected(incarnation=LIFE), ""),
         (
@@ -241,3 +252,54 @@ def test_a_notice_waits_for_the_end_of_the_text_and_an_error_does_not() -> None:
     assert told([*begun, ev.Gap(reason="g"), *ended]).startswith("  half a \n✗ ")
     ended_turn = ev.TurnEnded(turn=TURN)
     assert told([*begun, ev.Notice(text="n"), ended_turn]) == "  half a \n\n· n"
+
+
+def test_what_we_said_before_is_not_somebody_elses() -> None:
+    paper = Sheet()
+    renderer = Renderer(paper, us="uid:1", past=True)
+    for seq, event in enumerate([accepted("uid:1:r2", "mine"), accepted("x", "theirs")], 1):
+        other = msgspec.structs.replace(event, by="token:ci" if seq == 2 else "uid:1")
+        renderer.event(EventItem(seq, 0, other, b""))
+    renderer.past = False
+    renderer.event(EventItem(3, 0, accepted("uid:1:r3", "elsewhere"), b""))
+    past = msgspec.structs.replace(accepted("p", "before"), by="past")
+    renderer.event(EventItem(4, 0, past, b""))
+    paper.fresh()
+    assert [line for line in paper.text.split("\n") if line] == [
+        "> mine",
+        "> token:ci: theirs",
+        "> you (other client): elsewhere",
+        "> before",
+    ]
+
+
+def test_what_is_queued_is_told_where_it_is_handed_over() -> None:
+    waits = msgspec.structs.replace(accepted("uid:1:q", "later"), mode="queue")
+    key = InputKey("uid:1:q")
+    changed = ev.QueueChanged(key=key, content=(Text("changed"),))
+    sent = ev.InputDispatched(key=key, incarnation=LIFE)
+    done = ev.TextDone(item=ITEM, text="first")
+    assert told([waits, changed, done, sent], own="q") == "  first\n\n> changed"
+    gone = ev.InputOutcome(key=key, outcome="cancelled")
+    assert told([waits, gone], own="q") == "· not sent any more: later"
+
+
+def test_a_message_that_an_interrupt_took_back_is_no_error() -> None:
+    gone = ev.InputOutcome(key=InputKey("uid:1:r"), outcome="refused", reason="cancelled")
+    text = told([accepted("uid:1:r"), gone], own="r")
+    assert text.endswith("· taken back before the agent read it: hello")
+
+
+def test_who_closed_a_prompt_is_told() -> None:
+    closed = ev.PermissionClosed(prompt=PROMPT, how="denied", by="token:ci", edited=True)
+    assert closing(closed, "by token:ci") == "denied by token:ci, with changes"
+    assert told([closed]) == "· a tool: denied by token:ci, with changes"
+    gone = ev.PermissionClosed(prompt=PROMPT, how="orphaned")
+    assert closing(gone, "by nobody") == "the agent is gone"
+
+
+def test_a_conversation_from_before_is_set_apart() -> None:
+    text = told([ev.History(phase="started"), ev.History(phase="done", left_out=2)])
+    assert text == (
+        "─ said before this session:\n─ from here on in this session; 2 older turns are not told"
+    )

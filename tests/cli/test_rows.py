@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from flybridge.cli.columns import cells
 from flybridge.cli.rows import RowBuilder
-from flybridge.cli.styles import STYLES
+from flybridge.cli.styles import BOLD, CYAN, DIM, STYLES
 
 
 def shown(rows: RowBuilder) -> list[str]:
@@ -137,3 +137,37 @@ def test_only_what_an_agent_says_is_markdown() -> None:
     rows = RowBuilder(40)
     rows.line("# no heading\n| a |\n|---|", "result")
     assert shown(rows) == ["  ⎿ # no heading", "    | a |", "    |---|"]
+
+
+def test_bold_and_code_have_looks_of_their_own() -> None:
+    rows = RowBuilder(14)
+    rows.write("a **bold word** `x`\n```\n**no**\n", "text")
+    first, second, _, code = rows.take()
+    assert first.pieces == (("a ", ""), ("**", DIM), ("bold", BOLD))
+    assert second.pieces[:2] == (("word", BOLD), ("**", DIM))
+    assert code.pieces == ()
+
+
+def test_the_row_that_grows_shows_what_is_open() -> None:
+    rows = RowBuilder(40)
+    rows.write("say `co", "text")
+    assert rows.tail is not None
+    assert rows.tail.pieces[-1] == ("co", CYAN)
+    rows.write("\n", "text")
+    assert rows.take()[0].pieces == ()  # it never closed
+
+
+def test_only_what_an_agent_says_has_looks() -> None:
+    rows = RowBuilder(40)
+    rows.line("**no**", "result")
+    assert rows.take()[0].pieces == ()
+
+
+def test_an_aside_comes_before_the_row_that_grows() -> None:
+    rows = RowBuilder(24)
+    rows.write("- a point that is long", "text")
+    rows.aside("between", "notice")
+    rows.write(" enough for two\n", "text")
+    assert shown(rows) == ["· between", "  - a point that is long", "    enough for two"]
+    rows.aside("after", "notice")
+    assert shown(rows) == ["· after"]

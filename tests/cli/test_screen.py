@@ -3,7 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flybridge.cli.rows import Row
 from flybridge.cli.screen import Footer, Look, Screen
+from flybridge.cli.styles import STYLES
 from tests.cli.screen_model import ScreenModel
 from tests.cli.sheet import Sheet
 
@@ -141,3 +143,9 @@ def test_marks_have_an_ascii_form() -> None:
     paper = Sheet(look=Look(colour=False, unicode=False))
     paper.line("ls …", "tool")
     assert paper.text == "* ls .\n"
+
+
+def test_pieces_are_coloured_only_where_there_are_colours() -> None:
+    row = Row("  ", "a **b**", STYLES["text"], (("a ", ""), ("**", "2"), ("b", "1"), ("**", "2")))
+    assert Look(colour=False).row(row) == "  a **b**"
+    assert Look().row(row) == "  a \x1b[2m**\x1b[0m\x1b[1mb\x1b[0m\x1b[2m**\x1b[0m"

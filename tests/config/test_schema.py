@@ -37,7 +37,14 @@ def test_every_leaf_has_a_dotted_key() -> None:
         "limits.line_bytes",
         "limits.held_inputs",
         "limits.sessions",
+        "limits.idle_s",
         "retention.days",
+        "serve.host",
+        "serve.port",
+        "serve.names",
+        "serve.base_path",
+        "serve.tls_cert",
+        "serve.tls_key",
         "log_level",
     }
 

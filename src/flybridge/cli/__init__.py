@@ -7,10 +7,17 @@ from __future__ import annotations
 import click
 
 import flybridge
+from flybridge.cli.audit import audit
+from flybridge.cli.browser import open_browser
 from flybridge.cli.chat import chat
-from flybridge.cli.gateway import gateway
+from flybridge.cli.doctor import doctor
+from flybridge.cli.gateway import gateway, status, stop
+from flybridge.cli.serve import serve
+from flybridge.cli.service import logs, service
 from flybridge.cli.sessions import sessions
+from flybridge.cli.tokens import password, token
 from flybridge.cli.transcripts import history
+from flybridge.cli.trusting import trust
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,3 +30,14 @@ main.add_command(chat)
 main.add_command(sessions)
 main.add_command(gateway)
 main.add_command(history)
+main.add_command(doctor)
+main.add_command(serve)
+main.add_command(status)
+main.add_command(stop)
+main.add_command(logs)
+main.add_command(open_browser)
+main.add_command(service)
+main.add_command(token)
+main.add_command(password)
+main.add_command(audit)
+main.add_command(trust)

@@ -28,7 +28,8 @@ def input_rows(raw: bytes, width: int) -> Rows:
         rows = _plain(whole(msgspec.json.encode(value)), width)
     for line in lines:
         rows += _signed(line, width)
-    return rows + (_plain(plan.split("\n"), width) if plan else [])
+    # a plan is read, not run: its words may be kept whole
+    return rows + (_plain(plan.split("\n"), width, words=True) if plan else [])
 
 
 def input_record(raw: bytes, width: int, limit: int) -> Rows:
@@ -43,6 +44,16 @@ def input_record(raw: bytes, width: int, limit: int) -> Rows:
     size = f"{counted(lines)} lines" if lines else f"a plan of {len(plan.splitlines())} lines"
     head = _plain(whole(msgspec.json.encode(value)), width) if value else []
     return [*head[:limit], ("box_note", size)]
+
+
+def edit_parts(raw: bytes) -> tuple[bytes, list[Signed]]:
+    """A call's input without the change it asks for, and that change as signed lines."""
+    value, lines, _ = _parts(raw) if raw else (None, [], "")
+    if value is None or not lines:
+        return raw, []
+    if lines[-1] == Signed("+", ""):
+        lines = lines[:-1]  # the end of the last line is no line
+    return msgspec.json.encode(value), lines
 
 
 def is_plan(raw: bytes) -> bool:
@@ -70,9 +81,9 @@ def _without(value: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: part for key, part in value.items() if key not in keys}
 
 
-def _plain(lines: list[str], width: int) -> Rows:
+def _plain(lines: list[str], width: int, *, words: bool = False) -> Rows:
     safe = visible("\n".join(lines), strict=True).split("\n")
-    rows = [row for line in safe for row in wrap(line, width - len(INDENT), words=False)]
+    rows = [row for line in safe for row in wrap(line, width - len(INDENT), words=words)]
     return [("box", f"{INDENT}{row}") for row in rows]
 
 

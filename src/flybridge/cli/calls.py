@@ -83,8 +83,8 @@ class Calls:
         if self._last != event.item:
             self._tool_line(event.item, tool, " answered:")
         nested = bool(event.parent)
-        good = "sub_result" if nested else "result"
-        style = good if event.status == "ok" else "failed"
+        style = "result" if event.status == "ok" else "failed"
+        style = f"sub_{style}" if nested else style
         if change and event.item not in self._changes:
             self._paper.line(counted(change), style)
             self._change(event.item, change)
@@ -141,6 +141,9 @@ class Calls:
         """What is new in the list of tasks; from now on the calls that change it are not told."""
         self._tasks_told = True
         return self._tasks.news(tasks)
+
+    def task_lines(self) -> list[str]:
+        return self._tasks.lines()
 
 
 def _bytes(raw: Raw | UnsetType) -> bytes:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from flybridge.cli.options import GroupedCommand, given, opening_options
+
 if TYPE_CHECKING:  # at run time only when it is needed: `flybridge --help` has no time for it
+    from flybridge.cli.attachments import Attachment
+    from flybridge.cli.opening import Wanted
     from flybridge.cli.screen import Look
     from flybridge.client import Client
 
 MAX_STDIN_BYTES = 16 << 20
 
 
-@click.command()
-@click.option("--agent", help="Which agent; the default is in the configuration.")
-@click.option(
-    "--cwd",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=".",
-    show_default="here",
-    help="The directory it works in.",
-)
+@click.command(cls=GroupedCommand)
 @click.option("--session", metavar="ID", help="Go on with this session; its first letters do.")
 @click.option("--last", is_flag=True, help="Go on with the newest session of this directory.")
-@click.option("--title", help="A title for the session.")
-@click.option("--model", help="The agent's model.")
-@click.option("--mode", help="The agent's permission mode.")
+@click.option(
+    "--attach",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A picture or PDF that goes with the first message.",
+)
+@opening_options
 @click.option("--state", type=click.Path(path_type=Path), help="State directory.")
 @click.option(
     "--timeout",
@@ -40,16 +40,7 @@ MAX_STDIN_BYTES = 16 << 20
 )
 @click.argument("prompt", nargs=-1)
 def chat(
-    agent: str | None,
-    cwd: Path,
-    session: str | None,
-    last: bool,
-    title: str | None,
-    model: str | None,
-    mode: str | None,
-    state: Path | None,
-    timeout: float | None,
-    prompt: tuple[str, ...],
+    prompt: tuple[str, ...], attach: tuple[Path, ...], timeout: float | None, **flags: Any
 ) -> None:
     """Talk with an agent in a new session, or in one that exists.
 
@@ -57,47 +48,19 @@ def chat(
     `flybridge chat --session ID` brings you back. Esc interrupts the agent. When standard input
     is not a terminal, it is read as the prompt; the answer goes to standard output, and the
     exit status says whether there was one.
+
+    Where a value is text or JSON, @FILE stands for what is in the file.
     """
+    from flybridge.cli.opening import wanted_from
     from flybridge.cli.running import run
 
-    if (session or last) and agent:
-        raise click.UsageError("--agent is for a new session")
-    if session and last:
-        raise click.UsageError("--session or --last, not both")
     said = os.fsencode(" ".join(prompt)).decode(errors="replace")
     piped = not sys.stdin.isatty()
     if piped:
         said = _with_stdin(said)
-    wanted = Wanted(agent, cwd.resolve(), session, last, title, model, mode, state)
-    sys.exit(run(_chat(wanted, said, piped=piped, timeout_s=timeout)))
-
-
-class Wanted:
-    """Which session, and how."""
-
-    def __init__(
-        self,
-        agent: str | None,
-        cwd: Path,
-        session: str | None,
-        last: bool,
-        title: str | None,
-        model: str | None,
-        mode: str | None,
-        state: Path | None,
-    ) -> None:
-        self.agent = agent
-        self.cwd = cwd
-        self.session = session
-        self.last = last
-        self.title = title
-        self.model = model
-        self.mode = mode
-        self.state = state
-
-    def come_back(self, session: str) -> str:
-        where = f" --state {shlex.quote(str(self.state))}" if self.state else ""
-        return f"flybridge chat --session {session[:12]}{where}"
+    wanted = wanted_from(flags, given(flags))
+    files = _read_files(attach)
+    sys.exit(run(_chat(wanted, said, files, piped=piped, timeout_s=timeout)))
 
 
 def _with_stdin(said: str) -> str:
@@ -111,54 +74,41 @@ def _with_stdin(said: str) -> str:
     return whole
 
 
-async def _chat(wanted: Wanted, said: str, *, piped: bool, timeout_s: float | None) -> int:
+def _read_files(paths: tuple[Path, ...]) -> tuple[Attachment, ...]:
+    from flybridge.cli.attachments import read_attachment
+    from flybridge.errors import InvalidRequestError
+
+    try:
+        return tuple(read_attachment(path) for path in paths)
+    except InvalidRequestError as error:
+        raise click.UsageError(f"--attach: {error}") from error
+
+
+async def _chat(
+    wanted: Wanted,
+    said: str,
+    files: tuple[Attachment, ...],
+    *,
+    piped: bool,
+    timeout_s: float | None,
+) -> int:
     import flybridge
+    from flybridge.cli.opening import find_or_open
     from flybridge.client import connect
 
     async with await connect(wanted.state, name=f"chat/{flybridge.__version__}") as client:
-        session = await _session(client, wanted)
+        session = await find_or_open(client, wanted)
         if piped:
-            return await _once(client, session, wanted, said, timeout_s)
-        return await _talk(client, session, wanted, said)
-
-
-async def _session(client: Client, wanted: Wanted) -> str:
-    from flybridge import config
-    from flybridge.cli.sessions_text import find_session, newest_in
-
-    if wanted.session or wanted.last:
-        rows = await client.list()
-        cwd = str(wanted.cwd)
-        session = find_session(rows, wanted.session) if wanted.session else newest_in(rows, cwd)
-        await _adjust(client, session, wanted)
-        return session
-    settings = config.load(wanted.cwd, env=os.environ)
-    return await client.open(
-        agent=wanted.agent or settings.default_agent,
-        cwd=wanted.cwd,
-        title=wanted.title or settings.title,
-        model=wanted.model or "",
-        mode=wanted.mode or "",
-        labels=settings.labels,
-    )
-
-
-async def _adjust(client: Client, session: str, wanted: Wanted) -> None:
-    from flybridge.model.commands import Rename, SetMode, SetModel
-    from flybridge.model.deliveries import Stage
-
-    changes = [
-        Rename(title=wanted.title) if wanted.title else None,
-        SetModel(model=wanted.model) if wanted.model else None,
-        SetMode(mode=wanted.mode) if wanted.mode else None,
-    ]
-    for change in changes:
-        if change is not None:
-            await client.submit(session, change, until=Stage.ACCEPTED)
+            return await _once(client, session, wanted, (said, files), timeout_s)
+        return await talk(client, session, wanted.come_back(session), said, files)
 
 
 async def _once(
-    client: Client, session: str, wanted: Wanted, said: str, timeout_s: float | None
+    client: Client,
+    session: str,
+    wanted: Wanted,
+    said: tuple[str, tuple[Attachment, ...]],
+    timeout_s: float | None,
 ) -> int:
     from flybridge.cli.one_shot import OneShot
     from flybridge.cli.output import plain_paper
@@ -166,33 +116,40 @@ async def _once(
     answer = plain_paper(sys.stdout, marks=sys.stdout.isatty())
     rest = plain_paper(sys.stderr, marks=True)
     shot = OneShot(client, session, answer=answer, rest=rest, come_back=wanted.come_back(session))
-    return await shot.run(said, timeout_s=timeout_s)
+    return await shot.run(*said, timeout_s=timeout_s)
 
 
-async def _talk(client: Client, session: str, wanted: Wanted, said: str) -> int:
+async def talk(
+    client: Client,
+    session: str,
+    come_back: str,
+    said: str = "",
+    files: tuple[Attachment, ...] = (),
+) -> int:
+    """Chat until somebody leaves; the exit status."""
     from flybridge.cli.interactive import Interactive
     from flybridge.cli.line_chat import LineChat
     from flybridge.cli.output import look_of, plain_paper
     from flybridge.cli.terminal import size_of
 
-    back = wanted.come_back(session)
     if sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb":
-        _greet(session, look_of(sys.stdout))
-        talk = Interactive(
+        look = look_of(sys.stdout)
+        _greet(session, look)
+        chat = Interactive(
             client,
             session,
             stdin=sys.stdin.fileno(),
             stdout=sys.stdout.fileno(),
-            look=look_of(sys.stdout),
-            come_back=back,
+            look=look,
+            come_back=come_back,
         )
-        return await talk.run(said)
+        return await chat.run(said, files)
     paper = plain_paper(sys.stdout, marks=True)
     size = size_of(sys.stdout.fileno())
     lines = LineChat(
-        client, session, stdin=sys.stdin.fileno(), paper=paper, size=size, come_back=back
+        client, session, stdin=sys.stdin.fileno(), paper=paper, size=size, come_back=come_back
     )
-    return await lines.run(said)
+    return await lines.run(said, files)
 
 
 def _greet(session: str, look: Look) -> None:

@@ -21,6 +21,10 @@ class Checklist:
     def __init__(self) -> None:
         self._told: dict[str, str] = {}
 
+    def lines(self) -> list[str]:
+        """All of it, as it is now."""
+        return list(self._told.values())
+
     def news(self, raw: bytes) -> list[str]:
         """How far it is, then the tasks that are new or different since the last time."""
         value = parsed(raw)

@@ -14,6 +14,23 @@ class ToolState(msgspec.Struct):
     name: str = ""
 
 
+class QueuedState(msgspec.Struct):
+    key: str
+    by: str = ""
+    head: str = ""
+
+
+class ContextState(msgspec.Struct):
+    tokens: int = 0
+    window: int = 0
+
+    @property
+    def text(self) -> str:
+        """How full it is; nothing while nobody knows."""
+        known = self.window > 0 and self.tokens > 0
+        return f"context {self.tokens / self.window:.0%}" if known else ""
+
+
 class SessionState(msgspec.Struct):
     """What the gateway says about the session as a whole."""
 
@@ -21,8 +38,14 @@ class SessionState(msgspec.Struct):
     why: str = "nothing"
     since_ms: int = 0
     turn: str = ""
+    agent: str = ""
+    model: str = ""
+    mode: str = ""
+    cost_usd: float = 0.0
     prompts: list[msgspec.Raw] = []
+    queue: list[QueuedState] = []
     tools: list[ToolState] = []
+    gauges: dict[str, msgspec.Raw] = {}
 
 
 class Reconnecting:
@@ -41,6 +64,14 @@ class Reconnecting:
         if again:
             self._lost(False)
         return self._last
+
+
+def context_of(value: bytes) -> ContextState:
+    """Read a gauge; one that makes no sense says nothing."""
+    try:
+        return msgspec.json.decode(value, type=ContextState)
+    except (msgspec.MsgspecError, ValueError):
+        return ContextState()
 
 
 def state_of(state: bytes) -> SessionState:

@@ -26,10 +26,9 @@ def gateway() -> None:
 def run(state: Path | None, auto: bool) -> None:
     """Run a gateway in the foreground."""
     import asyncio
-    import logging
     import os
 
-    from flybridge import config
+    from flybridge import config, logs
     from flybridge.app import Gateway
     from flybridge.cli.running import fail
     from flybridge.client.state_dir import StateDir
@@ -38,11 +37,7 @@ def run(state: Path | None, auto: bool) -> None:
     where = StateDir.resolve(state)
     try:
         settings = config.load(None, env=os.environ)
-        logging.basicConfig(
-            level=settings.log_level.upper(),
-            format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-            stream=sys.stderr,
-        )
+        logs.set_up(settings.log_level, sys.stderr, as_json=False)
         asyncio.run(Gateway(where, settings, os.environ).run(auto=auto))
     except FlybridgeError as error:
         fail(str(error), error.code)

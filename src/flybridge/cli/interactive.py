@@ -6,33 +6,28 @@ import asyncio
 import os
 import signal
 import time
+from collections.abc import Sequence
 
+from flybridge.cli.attachments import Attachment, dragged
 from flybridge.cli.columns import cells, cut
 from flybridge.cli.conversation import Conversation
+from flybridge.cli.editor_program import edit
 from flybridge.cli.history import History
 from flybridge.cli.keys import ESC_S, Key, KeyDecoder
 from flybridge.cli.line_editor import LineEditor
 from flybridge.cli.safe_text import one_line
 from flybridge.cli.screen import Footer, Look, Screen
+from flybridge.cli.status_line import status_text
 from flybridge.cli.terminal import TerminalModes, size_of, write_all
-from flybridge.cli.tool_text import duration, joined
 from flybridge.client import Client
+from flybridge.errors import FlybridgeError
 
 FRAME_S = 0.015
 TICK_S = 1.0
 READ_BYTES = 1 << 16
-SHOWN_UNSENT = 3
 TYPING_ROWS = 12
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-WAITS = {
-    "permission": "waits for your permission",
-    "question": "waits for your answer",
-    "rate_limit": "waits for the rate limit",
-    "retry": "tries again",
-    "compaction": "compacts its context",
-    "wedged": "has been silent for long",
-    "queue": "is about to begin",
-}
+MORE_ROWS = 5  # of what waits, or is attached
 
 
 class Interactive:
@@ -52,6 +47,8 @@ class Interactive:
         self._frame: asyncio.TimerHandle | None = None
         self._tick: asyncio.TimerHandle | None = None
         self._away = False
+        self._prefix = False  # Ctrl-X was pressed
+        self._elsewhere: asyncio.Task[None] | None = None  # the editor that has the terminal
         self._screen = Screen(self._write, lambda: size_of(stdout), look=look, footer=self._footer)
         self._talk = Conversation(
             client,
@@ -60,9 +57,10 @@ class Interactive:
             size=lambda: size_of(stdout),
             changed=self._refresh,
             come_back=come_back,
+            edit=lambda: self._write_elsewhere(""),
         )
 
-    async def run(self, first: str = "") -> int:
+    async def run(self, first: str = "", files: Sequence[Attachment] = ()) -> int:
         """Chat until somebody leaves; the exit status."""
         loop = asyncio.get_running_loop()
         try:
@@ -70,8 +68,11 @@ class Interactive:
             loop.add_reader(self._stdin, self._read)
             self._catch_signals(loop)
             self._refresh()
-            return await self._talk.run(first)
+            return await self._talk.run(first, files)
         finally:
+            if self._elsewhere is not None:
+                self._elsewhere.cancel()
+                await asyncio.gather(self._elsewhere, return_exceptions=True)
             self._release(loop)
 
     def _release(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -89,25 +90,57 @@ class Interactive:
     def _catch_signals(self, loop: asyncio.AbstractEventLoop) -> None:
         for ending in ENDING:
             loop.add_signal_handler(ending, self._talk.leave, 128 + ending)
-        loop.add_signal_handler(signal.SIGINT, self._talk.ctrl_c)
+        loop.add_signal_handler(signal.SIGINT, self._interrupted)
         loop.add_signal_handler(signal.SIGWINCH, self._resized)
         loop.add_signal_handler(signal.SIGTSTP, self._stop)
         loop.add_signal_handler(signal.SIGCONT, self._continue)
 
+    def _interrupted(self) -> None:
+        if not self._away:  # else it was meant for the editor
+            self._talk.ctrl_c()
+
     def _stop(self) -> None:
         """Ctrl-Z: leave the terminal to the shell until we are in the foreground again."""
-        self._screen.leave()
-        self._modes.leave()
+        if not self._away:
+            self._screen.leave()
+            self._modes.leave()
         os.kill(os.getpid(), signal.SIGSTOP)
         self._continue()
 
     def _resized(self) -> None:
-        self._talk.redraw_box()
+        self._talk.asking.redraw()
         self._refresh()
 
     def _continue(self) -> None:
-        self._modes.enter()
-        self._refresh()
+        if not self._away:
+            self._modes.enter()
+            self._refresh()
+
+    # ---- the editor ----------------------------------------------------------------------------
+
+    def _write_elsewhere(self, text: str) -> None:
+        if self._elsewhere is None:
+            self._elsewhere = asyncio.create_task(self._in_editor(text))
+
+    async def _in_editor(self, text: str) -> None:
+        """Give the terminal to the editor; what was written comes back into the line."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._stdin)
+        self._screen.leave()
+        self._modes.leave()
+        self._away = True
+        try:
+            self._editor.set(await edit(text))
+        except FlybridgeError as error:
+            self._editor.set(text)
+            self._talk.complain(error)
+        finally:
+            self._away = False
+            self._elsewhere = None
+            self._modes.enter()
+            loop.add_reader(self._stdin, self._read)
+            self._talk.asking.typed_at = time.monotonic()
+            self._refresh()
 
     # ---- drawing -------------------------------------------------------------------------------
 
@@ -121,9 +154,11 @@ class Interactive:
 
     def _draw(self) -> None:
         self._frame = None
-        if self._talk.returned and not self._editor.text:
-            self._editor.set(self._talk.returned)
-            self._talk.returned = ""
+        if self._away:
+            return
+        if self._talk.outbox.returned and not self._editor.text:
+            self._editor.set(self._talk.outbox.returned)
+            self._talk.outbox.returned = ""
         try:
             self._screen.flush()
         except OSError:  # the terminal is gone
@@ -136,11 +171,12 @@ class Interactive:
     def _footer(self, width: int, lines: int) -> Footer:
         rows: list[tuple[str, str]] = self._unsent(width)
         if status := self._status():
-            rows.append(("turn", cut(status, width - 2)))
-        box = self._talk.box
-        asked = self._talk.has_keys(typing=bool(self._editor.text))
+            rows.append(("status", cut(status, width - 2)))
+        asking = self._talk.asking
+        box = asking.box
+        asked = asking.has_keys(typing=bool(self._editor.text))
         if box is not None:
-            rows += self._talk.box_rows
+            rows += asking.rows
             if not asked:
                 rows.append(("box", self._why_not_yet(width)))
             elif box.hint:
@@ -157,30 +193,26 @@ class Interactive:
         return Footer(rows, at, layout.column + indent)
 
     def _unsent(self, width: int) -> list[tuple[str, str]]:
-        unsent = [f"sending: {one_line(text)}" for text in self._talk.unsent.values()]
-        if len(unsent) > SHOWN_UNSENT:
-            more = f"… {len(unsent) - SHOWN_UNSENT} more to be sent"
-            unsent = [more, *unsent[-SHOWN_UNSENT:]]
-        return [("notice", cut(text, width - 2)) for text in unsent]
+        """What was typed and is not with the agent yet."""
+        unsent = [f"sending: {one_line(text)}" for text in self._talk.outbox.unsent.values()]
+        commands = self._talk.commands
+        texts = [*unsent, *commands.queue_lines(), *commands.attached_lines()]
+        if len(texts) > MORE_ROWS:
+            texts = [*texts[: MORE_ROWS - 1], f"… {len(texts) - MORE_ROWS + 1} more"]
+        return [("queued", cut(text, width - 2)) for text in texts]
 
     def _why_not_yet(self, width: int) -> str:
-        if self._talk.sending:
+        if self._talk.asking.sending:
             return "…"
         text = "send or clear what you are typing, then answer" if self._editor.text else "…"
         return cut(text, width - 2)
 
     def _status(self) -> str:
-        if self._talk.reconnecting:
+        talk = self._talk
+        if talk.reconnecting:
             return "the gateway is gone; reconnecting …"
-        state = self._talk.state
-        if state.status == "starting":
-            return "the agent starts …"
-        if not self._talk.running:
-            return ""
-        since = time.time_ns() // 1_000_000 - state.since_ms if state.since_ms else 0
-        doing = ", ".join(one_line(tool.name) for tool in state.tools) or "working"
-        took = duration(since) if since < 10_000 else duration(since // 1000 * 1000)
-        return joined([WAITS.get(state.why, doing), took, "Esc interrupts"])
+        now_ms = time.time_ns() // 1_000_000
+        return status_text(talk.state, talk.context, now_ms=now_ms, until_ms=talk.until_ms)
 
     # ---- keys ----------------------------------------------------------------------------------
 
@@ -206,9 +238,14 @@ class Interactive:
         self._refresh()
 
     def _press(self, key: Key) -> None:
-        box = self._talk.box
-        asked = self._talk.has_keys(typing=bool(self._editor.text))
+        box = self._talk.asking.box
+        asked = self._talk.asking.has_keys(typing=bool(self._editor.text))
+        prefix, self._prefix = self._prefix, False
         match key.name:
+            case "ctrl-x":
+                self._prefix = True
+            case "end" if prefix and not asked:  # Ctrl-X Ctrl-E
+                self._write_elsewhere(self._editor.text)
             case "ctrl-c":
                 self._ctrl_c()
             case "ctrl-d" if not self._editor.text:
@@ -229,26 +266,29 @@ class Interactive:
             self._talk.ctrl_c()
 
     def _esc(self, asked: bool) -> None:
-        box = self._talk.box
+        box = self._talk.asking.box
         if asked and box is not None and box.back():
             self._editor.set("")
         else:
             self._talk.interrupt()
 
     def _answer(self, key: Key) -> None:
+        asking = self._talk.asking
         char = {"enter": "\n", "newline": "\n"}.get(key.name, key.text)
         if key.name != "paste" and char:
-            self._talk.press(char)
-        if self._talk.box is not None and self._talk.box.hint:
+            asking.press(char)
+        if asking.box is not None and asking.box.hint:
             self._screen.ring()
 
     def _edit(self, key: Key, asked: bool) -> None:
-        self._talk.typed_at = time.monotonic()
+        self._talk.asking.typed_at = time.monotonic()
+        if key.name == "paste" and not asked and (files := dragged(key.text)):
+            key = Key("paste", files + " ")
         line = self._editor.press(key)
         if line is None:
             return
         if asked:
-            self._talk.enter(line)
+            self._talk.asking.enter(line)
             return
         self._editor.remember(line)
         self._history.add(line)

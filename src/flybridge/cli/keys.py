@@ -37,6 +37,7 @@ _CONTROL = {
     "\x10": "up",
     "\x15": "kill-start",
     "\x17": "kill-word",
+    "\x18": "ctrl-x",
     "\x19": "yank",
     "\x7f": "backspace",
 }

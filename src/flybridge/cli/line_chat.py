@@ -10,8 +10,11 @@ import codecs
 import os
 import signal
 import time
+from collections.abc import Sequence
 
-from flybridge.cli.conversation import SETTLE_S, Conversation
+from flybridge.cli.asking import SETTLE_S
+from flybridge.cli.attachments import Attachment
+from flybridge.cli.conversation import Conversation
 from flybridge.cli.interactive import ENDING, READ_BYTES
 from flybridge.cli.screen import Plain
 from flybridge.client import Client
@@ -47,24 +50,25 @@ class LineChat:
             inline=True,
         )
 
-    async def run(self, first: str = "") -> int:
+    async def run(self, first: str = "", files: Sequence[Attachment] = ()) -> int:
         loop = asyncio.get_running_loop()
         for ending in ENDING:
             loop.add_signal_handler(ending, self._talk.leave, 128 + ending)
         loop.add_signal_handler(signal.SIGINT, self._talk.ctrl_c)
         loop.add_reader(self._stdin, self._read)
         try:
-            return await self._talk.run(first)
+            return await self._talk.run(first, files)
         finally:
             loop.remove_reader(self._stdin)
             self._paper.fresh()
 
     def _tell(self) -> None:
         """Say what can be answered, once it can be."""
-        box = self._talk.box
-        if box is None or self._talk.sending:
+        asking = self._talk.asking
+        box = asking.box
+        if box is None or asking.sending:
             self._told = ""
-        elif self._talk.has_keys(typing=False):
+        elif asking.has_keys(typing=False):
             said = f"{box.hint} · {box.label}" if box.hint else box.label
             if (now := f"{box.prompt} {said}") != self._told:
                 self._told = now
@@ -86,12 +90,13 @@ class LineChat:
         self._tell()
 
     def _take(self, line: str) -> None:
-        box = self._talk.box
-        if box is None or not self._talk.has_keys(typing=False):
-            self._talk.typed_at = time.monotonic()
+        asking = self._talk.asking
+        box = asking.box
+        if box is None or not asking.has_keys(typing=False):
+            asking.typed_at = time.monotonic()
             asyncio.get_running_loop().call_later(SETTLE_S + 0.01, self._tell)
             self._talk.line(line)
         elif box.wants == "line":
-            self._talk.enter(line)
+            asking.enter(line)
         else:
-            self._talk.press(line.strip()[:1] or "\n")
+            asking.press(line.strip()[:1] or "\n")

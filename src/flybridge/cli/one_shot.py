@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 
+from flybridge.cli.attachments import Attachment
 from flybridge.cli.render import Renderer
 from flybridge.cli.safe_text import one_line
 from flybridge.cli.screen import Plain
@@ -16,7 +18,7 @@ from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Res
 from flybridge.errors import FlybridgeError
 from flybridge.model import events as ev
 from flybridge.model.commands import SendInput
-from flybridge.model.content import Text
+from flybridge.model.content import Content, Text
 from flybridge.model.deliveries import Stage
 
 NO_LIMIT_S = 7 * 24 * 3600.0
@@ -39,6 +41,9 @@ class SplitPaper:
     def line(self, text: str, style: str) -> None:
         self._of(style).line(text, style)
 
+    def aside(self, text: str, style: str) -> None:
+        self._of(style).aside(text, style)
+
     def gap(self) -> None:
         self._answer.fresh()
         self._rest.fresh()
@@ -60,7 +65,9 @@ class OneShot:
         self._failed = False
         self._over = False
 
-    async def run(self, prompt: str, *, timeout_s: float | None) -> int:
+    async def run(
+        self, prompt: str, files: Sequence[Attachment] = (), *, timeout_s: float | None
+    ) -> int:
         """Say it, show what comes of it, and end with the turn; the exit status.
 
         Raises:
@@ -68,15 +75,15 @@ class OneShot:
         """
         try:
             async with asyncio.timeout(timeout_s or NO_LIMIT_S):
-                return await self._run(prompt)
+                return await self._run((*(one.content for one in files), Text(prompt)))
         except TimeoutError as error:
             raise TimeOutError(
                 f"no end within {timeout_s:g} s; the agent goes on, see it with: {self._come_back}"
             ) from error
 
-    async def _run(self, prompt: str) -> int:
+    async def _run(self, content: tuple[Content, ...]) -> int:
         row = next(r for r in await self._client.list() if r["session"] == self._session)
-        command = SendInput(content=(Text(prompt),))
+        command = SendInput(content=content)
         await self._client.submit_reliably(
             self._session, command, request=self._request, until=Stage.ACCEPTED, wait_ms=10_000
         )

@@ -26,7 +26,9 @@ RECORD_ROWS = 12
 class PermissionBox:
     """May this tool run? One key decides; ``a`` and ``d`` ask on."""
 
-    def __init__(self, event: PermissionRequested, *, width: int, height: int) -> None:
+    def __init__(
+        self, event: PermissionRequested, *, width: int, height: int, helper: str = ""
+    ) -> None:
         self.prompt = event.prompt
         self._plan = is_plan(bytes(event.input))
         what = "plan to review" if self._plan else "permission"
@@ -39,15 +41,15 @@ class PermissionBox:
         offers = [(index, suggestion(bytes(raw))) for index, raw in enumerate(event.suggestions)]
         self._rules = [(index, text) for index, text in offers if text]
         given, width = bytes(event.input), max(width, 10)
-        notes = _noted(self._notes(event), width)
+        notes = _noted(self._notes(event, helper), width)
         rules = [f"always {number}: {text}" for number, (_, text) in enumerate(self._rules, 1)]
         self._all = [*input_rows(given, width), *notes, *_noted(rules, width)]
         self._record = [*input_record(given, width, RECORD_ROWS), *notes]
         self._left = self._all
 
-    def _notes(self, event: PermissionRequested) -> list[str]:
+    def _notes(self, event: PermissionRequested, helper: str) -> list[str]:
         """What else there is to know, below the input."""
-        notes = ["asked by a subagent"] if event.parent else []
+        notes = [_asker(helper)] if event.parent else []
         if event.reason:
             notes.append(f"why it asks: {one_line(event.reason, strict=True)}")
         if foreign := look_alikes(bytes(event.input).decode(errors="replace")):
@@ -145,6 +147,11 @@ class PermissionBox:
         )
 
 
+def _asker(helper: str) -> str:
+    name = one_line(helper, strict=True)
+    return f"asked by the subagent: {name}" if name else "asked by a subagent"
+
+
 def _noted(notes: Sequence[str], width: int) -> Rows:
     return [("box_note", row) for note in notes for row in wrap(note, width, words=False)]
 
@@ -154,9 +161,10 @@ class QuestionBox:
 
     wants: Literal["key", "line"] = "line"
 
-    def __init__(self, event: QuestionRequested, *, width: int) -> None:
+    def __init__(self, event: QuestionRequested, *, width: int, helper: str = "") -> None:
         self.prompt = event.prompt
         self.hint = ""
+        self._asker = _asker(helper) if event.parent else ""
         self._digest = event.digest
         self._width = max(width, 10)
         self._questions = _questions(parsed(bytes(event.questions)))
@@ -181,6 +189,8 @@ class QuestionBox:
             rows.append(("box", f"{number}. {one_line(label, strict=True)}{said}"))
         choose = "numbers, or your own words" if asked.several else "a number, or your own words"
         rows.append(("box_note", f"{choose}; a single - declines"))
+        if self._asker:
+            rows.append(("box_note", self._asker))
         wrapped = [(kind, row) for kind, text in rows for row in wrap(text, self._width)]
         return [("box_top", self.title), *wrapped]
 

@@ -24,7 +24,8 @@ UNRECOGNISED_CHARS = 300
 def retry_text(event: ev.Retry, now_ms: int) -> str:
     left = event.at_ms - now_ms if event.at_ms else 0
     when = f" in {duration(left)}" if left > 0 else ""
-    return f"trying again{when} ({event.attempt}): {event.reason}"
+    reason = event.reason.replace("_", " ")
+    return f"trying again{when} ({event.attempt}): {reason}"
 
 
 def limit_text(event: ev.RateLimit, now_ms: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
+from flybridge.cli.attachments import label
 from flybridge.cli.calls import Calls
 from flybridge.cli.growing import GrowingTexts
 from flybridge.cli.remarks import (
@@ -14,13 +15,17 @@ from flybridge.cli.remarks import (
     unrecognised_text,
 )
 from flybridge.cli.safe_text import one_line
-from flybridge.cli.screen import Paper
+from flybridge.cli.screen import LivePaper
 from flybridge.cli.tool_text import joined
+from flybridge.cli.who import PAST, by, name_of
 from flybridge.client.items import EventItem, PreviewItem
 from flybridge.model import events as ev
+from flybridge.model.capabilities import Options
 from flybridge.model.content import Content, Text
 
-MAX_NOTE = 2000
+MAX_NOTE, HEAD = 2000, 200
+BEFORE = "past"  # who said what is told between two history events
+TAKEN_BACK = ("cancelled", "discarded")  # by an interrupt
 UNDELIVERED = {
     "refused": "the agent refused it",
     "cancelled": "it was withdrawn",
@@ -35,26 +40,32 @@ class Renderer:
     """Pass every event and preview; it writes them on ``paper``.
 
     ``own`` are the request ids of inputs typed here; ``lines`` is how many lines of a tool's
-    result are shown, ``width`` how long the line of a call may be.
+    result are shown, ``width`` how long the line of a call may be. ``us`` is who the gateway
+    takes us for, ``past`` that what is told happened before we came.
     """
 
     def __init__(
         self,
-        paper: Paper,
+        paper: LivePaper,
         *,
         own: Container[str] = (),
         lines: int = 5,
         width: int = 100,
         thinking: bool = True,
+        us: str = "",
+        past: bool = False,
     ) -> None:
         self.thinking = thinking
+        self.us = us
+        self.past = past
         self._paper = paper
         self._own = own
         self._calls = Calls(paper, lines=lines, width=width)
         self._texts = GrowingTexts(paper, self._calls.interrupted)
         self._later: list[str] = []  # notices that came in the middle of a sentence
         self._asked: dict[str, str] = {}
-        self._messages: set[str] = set()
+        self._messages: dict[str, str] = {}  # without an outcome yet: how they begin
+        self._held: dict[str, tuple[str, tuple[Content, ...]]] = {}  # until they leave
         self._turn_since_ms = 0
         self._last_error = ""  # a turn that ends with it does not say it again
 
@@ -95,7 +106,7 @@ class Renderer:
                 self._turn_ended(event, item.at_ms)
             case (
                 ev.InputAccepted()
-                | ev.InputConsumed()
+                | ev.InputDispatched()
                 | ev.InputOutcome()
                 | ev.InputRefused()
                 | ev.QueueChanged()
@@ -111,7 +122,7 @@ class Renderer:
                 self._prompt(event)
             case ev.SessionOpened() | ev.SessionChanged() | ev.SessionClosed():
                 self._session(event)
-            case ev.AgentConnected() | ev.AgentExited():
+            case ev.AgentConnected() | ev.AgentExited() | ev.ConversationLost() | ev.History():
                 self._agent(event)
             case _:
                 self._remark(event, item.at_ms)
@@ -184,30 +195,53 @@ class Renderer:
     def _input(
         self,
         event: ev.InputAccepted
-        | ev.InputConsumed
+        | ev.InputDispatched
         | ev.InputOutcome
         | ev.InputRefused
         | ev.QueueChanged,
     ) -> None:
         match event:
             case ev.InputAccepted(kind="message") if event.attempt == 1:
-                self._messages.add(event.key)
-                mine = event.key.rpartition(":")[2] in self._own
-                who = "" if mine else "you (other client): "
-                self._block(who + plain(event.content), "input")
-                self._paper.gap()
-            case ev.InputOutcome(key=key, outcome=outcome, reason=reason):
-                message = key in self._messages
-                self._messages.discard(key)
-                if message and outcome in UNDELIVERED:
-                    why = f" ({one_line(reason)})" if reason else ""
-                    self._line(f"your message: {UNDELIVERED[outcome]}{why}", "error")
-                elif outcome == "refused":
-                    self._line(f"refused by the agent: {reason or 'no reason given'}", "error")
+                self._messages[event.key] = one_line(plain(event.content))[:HEAD]
+                self._held[event.key] = (self._speaker(event), event.content)
+                if event.mode != "queue":
+                    self._said(event.key)
+            case ev.InputDispatched(key=key):
+                self._said(key)  # what waited is told where it was handed over
+            case ev.QueueChanged(key=key, content=content) if key in self._held:
+                self._held[key] = (self._held[key][0], content)
+            case ev.InputOutcome():
+                self._outcome(event)
             case ev.QueueChanged(content=content):
                 self._line(f"changed: {plain(content)}", "input")
             case _:
                 pass
+
+    def _speaker(self, event: ev.InputAccepted) -> str:
+        if event.by == BEFORE:
+            return ""
+        mine = event.key.rpartition(":")[2] in self._own or event.by == PAST
+        if mine or (self.past and event.by == self.us):
+            return ""
+        us = not self.us or event.by == self.us
+        return "you (other client): " if us else f"{name_of(event.by)}: "
+
+    def _said(self, key: str) -> None:
+        if said := self._held.pop(key, None):
+            self._block(said[0] + plain(said[1]), "input")
+
+    def _outcome(self, event: ev.InputOutcome) -> None:
+        message = self._messages.pop(event.key, None)
+        held = self._held.pop(event.key, None)
+        if held and event.outcome == "cancelled":
+            self._line(f"not sent any more: {one_line(plain(held[1]))}", "notice")
+        elif message is not None and event.reason in TAKEN_BACK:
+            self._line(f"taken back before the agent read it: {message}", "notice")
+        elif message is not None and event.outcome in UNDELIVERED:
+            why = f" ({one_line(event.reason)})" if event.reason else ""
+            self._line(f"your message: {UNDELIVERED[event.outcome]}{why}", "error")
+        elif event.outcome == "refused":
+            self._line(f"refused by the agent: {event.reason or 'no reason given'}", "error")
 
     def _prompt(
         self,
@@ -225,17 +259,28 @@ class Renderer:
             case ev.PermissionClosed():
                 tool = self._asked.pop(event.prompt, "a tool")
                 if event.how != "allowed":
-                    self._line(f"{tool}: {closing(event)}", "notice")
+                    self._line(f"{tool}: {closing(event, self._who(event.by))}", "notice")
             case ev.QuestionClosed():
                 self._asked.pop(event.prompt, None)
-                self._line(f"a question: {closing(event)}", "notice")
+                self._line(f"a question: {closing(event, self._who(event.by))}", "notice")
             case ev.PermissionAuto(tool=tool, decision=decision, rule=rule):
                 done = "allowed" if decision == "allow" else "denied"
                 self._line(f"{tool} {done} without asking{f': {rule}' if rule else ''}", "notice")
 
+    def _who(self, principal: str) -> str:
+        return by(principal, here=self.past and principal == self.us, us=self.us)
+
     def forget(self, prompt: str) -> None:
         """Somebody else shows how this prompt ends."""
         self._asked.pop(prompt, None)
+
+    def helper(self, parent: str) -> str:
+        """What the subagent is called that this call started; empty if nobody knows."""
+        return self._calls.name_of(parent, "")
+
+    def task_lines(self) -> list[str]:
+        """All tasks, as they are now."""
+        return self._calls.task_lines()
 
     def _session(self, event: ev.SessionOpened | ev.SessionChanged | ev.SessionClosed) -> None:
         match event:
@@ -244,15 +289,28 @@ class Renderer:
                 self._line(joined([event.agent, event.cwd, event.title]), "notice")
             case ev.SessionChanged(title=str(title)):
                 self._line(f"title: {title}", "notice")
+            case ev.SessionChanged(options=Options()):
+                self._line("the agent starts anew with your next message", "notice")
+            case ev.SessionChanged(archived=bool(archived)):
+                self._line("archived" if archived else "not archived any more", "notice")
             case ev.SessionClosed():
                 self._line("the session was closed; it takes no more input", "notice")
             case _:
                 pass
 
-    def _agent(self, event: ev.AgentConnected | ev.AgentExited) -> None:
+    def _agent(
+        self, event: ev.AgentConnected | ev.AgentExited | ev.ConversationLost | ev.History
+    ) -> None:
         match event:
             case ev.AgentConnected(adopted=True):
                 self._line("another gateway took the agent over", "notice")
+            case ev.ConversationLost():
+                self._line("the agent has no record of the conversation any more", "warning")
+            case ev.History(phase="started"):
+                self._line("said before this session:", "turn")
+            case ev.History(left_out=left_out):
+                older = f"; {left_out} older turns are not told" if left_out else ""
+                self._line(f"from here on in this session{older}", "turn")
             case ev.AgentExited(asked=True):
                 self._line("the agent was ended", "notice")
             case ev.AgentExited():
@@ -297,29 +355,33 @@ class Renderer:
             self._later.append(text)
             return
         self._calls.interrupted()
-        self._paper.line(text if len(text) <= MAX_NOTE else text[:MAX_NOTE] + " …", style)
+        self._paper.aside(text if len(text) <= MAX_NOTE else text[:MAX_NOTE] + " …", style)
 
     def _block(self, text: str, style: str) -> None:
+        """Something between empty rows; in the middle of a sentence there is no room for them."""
         self._calls.interrupted()
+        if self._texts.growing:
+            self._paper.aside(text, style)
+            return
         self._paper.gap()
         self._paper.line(text, style)
+        self._paper.gap()
 
 
-def closing(event: ev.PermissionClosed | ev.QuestionClosed) -> str:
-    """How a prompt ended, in words."""
+def closing(event: ev.PermissionClosed | ev.QuestionClosed, who: str = "") -> str:
+    """How a prompt ended, in words; ``who`` ended it, if a person did."""
     said = {
         "cancelled": "withdrawn by the agent",
         "orphaned": "the agent is gone",
         "expired": "too late",
     }
-    text = said.get(event.how, event.how)
+    text = said.get(event.how) or f"{event.how} {who}".rstrip()
     if isinstance(event, ev.PermissionClosed):
+        text += ", with changes" if event.edited else ""
         return text + (f": {one_line(event.message)}" if event.message else "")
     answers = "; ".join(", ".join(labels) for labels in event.answers.values())
     return text + (f": {one_line(answers)}" if answers else "")
 
 
 def plain(content: tuple[Content, ...]) -> str:
-    return "\n".join(
-        part.text if isinstance(part, Text) else f"[{part.media_type}]" for part in content
-    )
+    return "\n".join(part.text if isinstance(part, Text) else label(part) for part in content)

@@ -5,15 +5,21 @@ from __future__ import annotations
 import msgspec
 
 from flybridge.cli.columns import cells, split_row
+from flybridge.cli.inline import Inline, Piece, inline
 from flybridge.cli.markdown import MAX_TABLE_ROWS, Markdown, Shape, table_rows
 from flybridge.cli.safe_text import visible
 from flybridge.cli.styles import PLAIN, STYLES, Style
 
+SPOKEN = (STYLES["text"], STYLES["heading"], STYLES["quote"])
+
 
 class Row(msgspec.Struct, frozen=True):
+    """``pieces`` are the text again, where parts of it look different."""
+
     mark: str
     text: str
     style: Style
+    pieces: tuple[Piece, ...] = ()
 
 
 class RowBuilder:
@@ -35,6 +41,7 @@ class RowBuilder:
         self._done: list[Row] = []
         self._markdown = Markdown()
         self._shape: Shape | None = None  # of the growing line, once a row of it is finished
+        self._opened = ""  # bold or code that goes on in the next row of the line
         self._table: list[str] = []  # finished lines that wait for the end of their table
 
     def write(self, text: str, style: str) -> None:
@@ -65,6 +72,15 @@ class RowBuilder:
             self._finish("")
         self.fresh()
 
+    def aside(self, text: str, style: str) -> None:
+        """Rows of their own before the row that still grows, which goes on as if nothing was."""
+        if not self._open and not self._table:
+            self.line(text, style)
+            return
+        between = RowBuilder(self.width, words=self._words)
+        between.line(text, style)
+        self._done += between.take()
+
     def fresh(self) -> None:
         """End the row that still grows; what follows is marked as a beginning."""
         if self._held:
@@ -74,6 +90,7 @@ class RowBuilder:
             self._text, self._open = "", False
         self._end_table()
         self._markdown = Markdown()
+        self._opened = ""
         self._first = True
 
     def gap(self) -> None:
@@ -94,7 +111,7 @@ class RowBuilder:
         if not self._open:
             return None
         style = (self._shape or self._shaped(self._text)).style
-        return Row(self._mark(style), self._text, style)
+        return Row(self._mark(style), self._text, style, self._inline(self._text, style).pieces)
 
     def _mark(self, style: Style) -> str:
         return style.first if self._first else style.rest
@@ -116,7 +133,7 @@ class RowBuilder:
         else:
             self._end_table()
             shape = self._shape or self._shaped(line)
-            self._push(self._text, shape.style)
+            self._push(self._text, shape.style, full=False)
             self._markdown.passed(shape)
         self._text = ""
         self._shape = None
@@ -139,10 +156,18 @@ class RowBuilder:
             self._shape = shape
             self._text = " " * min(shape.hang, room // 2) + found[1]
 
-    def _push(self, text: str, style: Style) -> None:
-        self._done.append(Row(self._mark(style), text, style))
+    def _push(self, text: str, style: Style, *, full: bool = True) -> None:
+        looks = self._inline(text, style, full=full)
+        self._opened = looks.left_open if full else ""
+        self._done.append(Row(self._mark(style), text, style, looks.pieces))
         self._first = False
         self._blank = not text
+
+    def _inline(self, text: str, style: Style, *, full: bool = True) -> Inline:
+        if not self._is_rich or style not in SPOKEN:
+            return Inline(())
+        looks = inline(text, style.text, opened=self._opened, full=full)
+        return looks if len(looks.pieces) > 1 or looks.left_open else Inline(())
 
     def _hold(self, line: str) -> None:
         self._table.append(line)
@@ -157,4 +182,4 @@ class RowBuilder:
         room = None if self.width is None else self.width - cells(PLAIN.first)
         rows = table_rows(lines, room) if fits else None
         for style, text in rows or [(PLAIN, line) for line in lines]:
-            self._push(text, style)
+            self._push(text, style, full=False)

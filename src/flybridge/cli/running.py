@@ -13,6 +13,7 @@ import click
 from flybridge.cli.safe_text import visible
 from flybridge.errors import FlybridgeError
 
+USAGE = 2
 INTERRUPTED = 130
 _T = TypeVar("_T")
 
@@ -35,7 +36,7 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
         fail(f"{type(error).__name__}: {error}", "internal")
 
 
-def fail(text: str, code: str) -> NoReturn:
-    """Say what went wrong, and what it is called; then exit 1."""
+def fail(text: str, code: str, status: int = 1) -> NoReturn:
+    """Say what went wrong, and what it is called; then exit."""
     click.echo(f"flybridge: {visible(text)} ({code})", err=True)
-    sys.exit(1)
+    sys.exit(status)

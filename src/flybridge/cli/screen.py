@@ -36,6 +36,13 @@ class Paper(Protocol):
         """Leave one empty row between what was and what comes."""
 
 
+class LivePaper(Paper, Protocol):
+    """Where a conversation is written while it goes on."""
+
+    def aside(self, text: str, style: str) -> None:
+        """A row, or several, in the middle of what is being written; that goes on after it."""
+
+
 class Footer(msgspec.Struct, frozen=True):
     """What stays below: rows by style, and where the cursor is among them."""
 
@@ -52,7 +59,8 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
     def row(self, row: Row) -> str:
         mark = row.mark if row.text else row.mark.rstrip()
-        return self.text(mark, row.style.mark) + self.text(row.text, row.style.text)
+        said = row.pieces if self.colour and row.pieces else ((row.text, row.style.text),)
+        return self.text(mark, row.style.mark) + "".join(self.text(*piece) for piece in said)
 
     def text(self, text: str, codes: str = "") -> str:
         return coloured(text if self.unicode else text.translate(ASCII), codes, colour=self.colour)
@@ -84,6 +92,10 @@ class Screen:
     def line(self, text: str, style: str) -> None:
         self._rows.width = self._size()[0] - 1
         self._rows.line(text, style)
+
+    def aside(self, text: str, style: str) -> None:
+        self._rows.width = self._size()[0] - 1
+        self._rows.aside(text, style)
 
     def gap(self) -> None:
         self._rows.gap()
@@ -160,6 +172,9 @@ class Plain:
     def line(self, text: str, style: str) -> None:
         self._rows.line(text, style)
         self._emit()
+
+    def aside(self, text: str, style: str) -> None:
+        self.line(text, style)  # half of the row is out already
 
     def gap(self) -> None:
         self._rows.gap()

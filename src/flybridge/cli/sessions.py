@@ -1,4 +1,4 @@
-"""``flybridge sessions list|show|kill``: what there is, what was said, and how to end it."""
+"""``flybridge sessions``: what there is, what was said, and how to end it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from flybridge.cli.sessions_change import archive, delete, rename, unarchive
+from flybridge.cli.sessions_export import export
+from flybridge.cli.sessions_open import fork, new, resume
 
 if TYPE_CHECKING:
     from flybridge.client import Client
@@ -18,7 +22,11 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def sessions() -> None:
-    """List sessions, read them, end them."""
+    """Open sessions, list them, read them, write them down, end them."""
+
+
+for _command in (new, resume, fork, export, rename, archive, unarchive, delete):
+    sessions.add_command(_command)
 
 
 @sessions.command("list")
@@ -109,9 +117,10 @@ async def _show(given: str, follow: bool, as_json: bool, state: Path | None) -> 
 
     paper = plain_paper(sys.stdout, marks=True)
     write = writer(sys.stdout)
-    renderer = Renderer(paper, lines=1000, width=1000)
     async with await _open(state) as client:
         session = find_session(await client.list(), given)
+        us = client.welcome.principal if client.welcome else ""
+        renderer = Renderer(paper, lines=1000, width=1000, us=us, past=True)
         async with client.watch(session, previews=follow and not as_json) as items:
             async for item in items:
                 if isinstance(item, EventItem) and as_json:

@@ -17,7 +17,7 @@ class Style(msgspec.Struct, frozen=True, kw_only=True):
     strict: bool = False  # spell out everything that is not what it looks like
 
 
-DIM, BOLD, RED, GREEN, YELLOW, CYAN = "2", "1", "31", "32", "33", "36"
+DIM, BOLD, ITALIC, RED, GREEN, YELLOW, CYAN = "2", "1", "3", "31", "32", "33", "36"
 PLAIN = Style()
 
 STYLES: dict[str, Style] = {
@@ -36,12 +36,15 @@ STYLES: dict[str, Style] = {
     "sub_text": Style(first="    ", rest="    ", text=DIM),
     "sub_tool": Style(first="  ● ", rest="    ", mark=DIM, text=DIM),
     "sub_result": Style(first="    ⎿ ", rest="      ", mark=DIM, text=DIM),
+    "sub_failed": Style(first="    ⎿ ", rest="      ", mark=RED, text=RED),
     "input": Style(first="> ", mark=CYAN, text=BOLD),
     "typing": Style(first="", rest=""),
     "notice": Style(first="· ", mark=DIM, text=DIM),
     "warning": Style(first="! ", mark=YELLOW, text=YELLOW),
     "error": Style(first="✗ ", mark=RED, text=RED),
     "turn": Style(first="─ ", mark=DIM, text=DIM),
+    "status": Style(first="╌ ", mark=DIM, text=DIM),
+    "queued": Style(first="↳ ", mark=DIM, text=DIM),
     "box_top": Style(first="┏━ ", rest="┃ ", mark=YELLOW, text=BOLD, strict=True),
     "box": Style(first="┃ ", rest="┃ ", mark=YELLOW, strict=True),
     "box_added": Style(first="┃ ", rest="┃ ", mark=YELLOW, text=GREEN, strict=True),
@@ -68,6 +71,10 @@ ASCII = str.maketrans(
         "—": "-",
         "↑": "^",
         "→": ">",
+        "╌": "-",
+        "↳": ">",
+        "█": "#",
+        "░": ".",
     }
 )
 

@@ -39,6 +39,18 @@ class LimitsConfig(msgspec.Struct, frozen=True, kw_only=True):
     line_bytes: Annotated[int, msgspec.Meta(ge=2**16, le=2**30)] = 128 * 2**20
     held_inputs: Count = 32  # waiting in one session
     sessions: Count = 100  # with a living agent, at one time
+    idle_s: Seconds = 3600.0  # an agent idle for so long is put away; 0: never
+
+
+class ServeConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Where browsers and other programs come in, once `flybridge serve` runs."""
+
+    host: str = ""  # empty: this machine only; anything else needs TLS
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8420
+    names: tuple[str, ...] = ()  # other names it goes by, say behind a proxy
+    base_path: str = ""  # where a proxy puts it
+    tls_cert: str = ""
+    tls_key: str = ""
 
 
 class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +75,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     keeper: KeeperConfig = KeeperConfig()
     limits: LimitsConfig = LimitsConfig()
     retention: RetentionConfig = RetentionConfig()
+    serve: ServeConfig = ServeConfig()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

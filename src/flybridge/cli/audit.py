@@ -1,0 +1,84 @@
+"""``flybridge audit show|verify``: who did what, and whether somebody changed the record."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+_state = click.option("--state", type=click.Path(path_type=Path), help="State directory.")
+
+
+@click.group()
+def audit() -> None:
+    """The record of logins, answers, tokens and refusals. Never of what was said."""
+
+
+@audit.command("show")
+@click.option("-n", "count", type=click.IntRange(1, 100_000), default=50, help="How many records.")
+@click.option("--json", "as_json", is_flag=True, help="Print the records as they are.")
+@_state
+def show(count: int, as_json: bool, state: Path | None) -> None:
+    """Show the newest records."""
+    from collections import deque
+
+    from flybridge.cli.safe_text import visible
+    from flybridge.store.audit import decoded, lines_of
+
+    path = _path(state)
+    if not path.exists():
+        click.echo("nothing was written down yet")
+        return
+    for line in deque(lines_of(path), maxlen=count):
+        record = decoded(line)
+        if as_json:
+            click.echo(line.decode(errors="replace").rstrip("\n"))
+        elif record is None:
+            click.echo("(not a record)")
+        else:
+            click.echo(visible(_text(record)))
+
+
+def _text(record: object) -> str:
+    import time
+
+    from flybridge.store.audit import Line
+
+    assert isinstance(record, Line)
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.at_ms / 1000))
+    words = [at, f"{record.outcome:8}", record.event]
+    for name in ("code", "target", "detail", "session", "principal", "door", "source"):
+        value = getattr(record, name)
+        if value:
+            words.append(f"{name}={value}")
+    return "  ".join(words)
+
+
+@audit.command("verify")
+@_state
+def verify(state: Path | None) -> None:
+    """Check the whole chain. Exit status 1 when a record was changed, taken out or cut off."""
+    from flybridge.cli.running import fail
+    from flybridge.errors import FlybridgeError
+    from flybridge.store.audit import Bad
+    from flybridge.store.audit import verify as check
+
+    path = _path(state)
+    if not path.exists():
+        click.echo("nothing was written down yet")
+        return
+    try:
+        found = check(path)
+    except FlybridgeError as error:
+        fail(str(error), error.code)
+    if isinstance(found, Bad):
+        click.echo(f"record {found.n} {found.why}", err=True)
+        sys.exit(1)
+    click.echo(f"{found} records, none changed")
+
+
+def _path(state: Path | None) -> Path:
+    from flybridge.client.state_dir import StateDir
+
+    return StateDir.resolve(state).audit

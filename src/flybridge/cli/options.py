@@ -1,0 +1,276 @@
+"""The flags of a new session's options: one row of a table for each of them.
+
+The table is plain words, so that ``--help`` needs nothing else; a test holds it against
+``model.capabilities.Options``, so that no option is without a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from flybridge.model.capabilities import Options
+
+Kind: TypeAlias = Literal[
+    "word",  # as it is
+    "text",  # as it is, or @FILE
+    "switch",
+    "count",
+    "money",
+    "words",  # the flag may be repeated
+    "list",  # one value, parted by commas
+    "directories",  # repeated, and told from here
+    "file",  # a file, told from here; or JSON; or @FILE
+    "files",  # the same, repeated
+]
+MAX_FILE_BYTES = 128_000  # no program takes a longer argument
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class Flag(NamedTuple):
+    field: str
+    flag: str
+    kind: Kind
+    group: str
+    about: str
+    metavar: str = ""
+
+
+MODEL, LIMITS, ALLOWED = "Model", "Limits", "What it may do"
+TOLD, AROUND = "What it is told", "What it finds"
+FLAGS = (
+    Flag("effort", "--effort", "word", MODEL, "How hard it tries: low, medium, high …", "LEVEL"),
+    Flag("fast", "--fast", "switch", MODEL, "Quicker answers for more money."),
+    Flag("fallback_model", "--fallback-model", "word", MODEL, "When the model is overloaded."),
+    Flag("max_thinking_tokens", "--max-thinking-tokens", "count", MODEL, "How long it may think."),
+    Flag("betas", "--betas", "words", MODEL, "A beta feature of the API.", "NAME"),
+    Flag("max_turns", "--max-turns", "count", LIMITS, "Stop after so many turns of the model."),
+    Flag("max_budget_usd", "--max-budget-usd", "money", LIMITS, "Stop when this was spent."),
+    Flag(
+        "allowed_tools",
+        "--allowed-tools",
+        "words",
+        ALLOWED,
+        "Runs without being asked about, like 'Bash(git log:*)'.",
+        "RULE",
+    ),
+    Flag("disallowed_tools", "--disallowed-tools", "words", ALLOWED, "This never runs.", "RULE"),
+    Flag("tools", "--tools", "list", ALLOWED, "Only these tools exist; '' for none.", "NAME,NAME"),
+    Flag("skip_permissions", "--skip-permissions", "switch", ALLOWED, "Nobody is ever asked."),
+    Flag(
+        "allow_bypass", "--allow-bypass", "switch", ALLOWED, "That may be switched on in the chat."
+    ),
+    Flag("add_dirs", "--add-dir", "directories", ALLOWED, "It may work there too.", "DIR"),
+    Flag("system_prompt", "--system-prompt", "text", TOLD, "Instead of the agent's own."),
+    Flag("append_system_prompt", "--append-system-prompt", "text", TOLD, "After the agent's own."),
+    Flag("json_schema", "--json-schema", "text", TOLD, "The form of its answer.", "JSON"),
+    Flag("agents", "--agents", "text", TOLD, "Subagents of its own.", "JSON"),
+    Flag("main_agent", "--main-agent", "word", TOLD, "Which of its agents speaks.", "NAME"),
+    Flag("mcp_config", "--mcp-config", "files", AROUND, "MCP servers.", "FILE|JSON"),
+    Flag("strict_mcp_config", "--strict-mcp-config", "switch", AROUND, "No MCP servers but those."),
+    Flag("plugin_dirs", "--plugin-dir", "directories", AROUND, "A folder with plugins.", "DIR"),
+    Flag("settings", "--settings", "file", AROUND, "More settings.", "FILE|JSON"),
+    Flag(
+        "setting_sources",
+        "--setting-sources",
+        "list",
+        AROUND,
+        "Which settings count: user, project, local.",
+        "NAME,NAME",
+    ),
+    Flag(
+        "disable_slash_commands",
+        "--disable-slash-commands",
+        "switch",
+        AROUND,
+        "None of the agent's own.",
+    ),
+    Flag(
+        "no_persistence",
+        "--no-persistence",
+        "switch",
+        AROUND,
+        "It keeps no record: nothing to resume after it ended.",
+    ),
+)
+GOES_ON = "A conversation the agent had before"
+_DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
+_OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("--agent", "agent", "Which agent; the default is in the configuration.", {}),
+    (
+        "--cwd",
+        "cwd",
+        "The directory it works in.",
+        {"type": _DIRECTORY, "default": ".", "show_default": "here"},
+    ),
+    ("--title", "title", "A title for the session.", {}),
+    ("--model", "model", "The agent's model.", {}),
+    ("--mode", "mode", "The agent's permission mode.", {}),
+    (
+        "--folder",
+        "folder",
+        "What to do with settings that the directory brings: ask, obey or leave them out.",
+        {"type": click.Choice(("ask", "trust", "restrict")), "default": "ask"},
+    ),
+    (
+        "--continue",
+        "continue_latest",
+        "Go on with the latest one of the directory.",
+        {"is_flag": True, "group": GOES_ON},
+    ),
+    (
+        "--resume",
+        "resume",
+        "Go on with this one; `flybridge history list` has them.",
+        {"metavar": "ID", "group": GOES_ON},
+    ),
+    (
+        "--from-pr",
+        "from_pr",
+        "Go on with the one of a pull request.",
+        {"metavar": "NUMBER|URL", "group": GOES_ON},
+    ),
+    (
+        "--fork",
+        "fork",
+        "Go on in a copy: the conversation stays as it is.",
+        {"is_flag": True, "group": GOES_ON},
+    ),
+)
+_REPEATED = ("words", "directories", "files")
+_TYPES: dict[str, type] = {"count": int, "money": float}
+
+
+class GroupedOption(click.Option):
+    """An option that stands below a heading in ``--help``."""
+
+    def __init__(self, *args: Any, group: str = "", **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose grouped options have headings of their own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                heading = getattr(param, "group", "") or "Options"
+                groups.setdefault(heading, []).append(record)
+        for heading, records in groups.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+def session_options(command: _Command) -> _Command:
+    """Give a command a flag for every option; they come to it as keyword arguments."""
+    for row in reversed(FLAGS):
+        command = click.option(row.flag, row.field, cls=GroupedOption, **_settings(row))(command)
+    return command
+
+
+def opening_options(command: _Command) -> _Command:
+    """Everything that can be said about a session that is to be opened."""
+    command = session_options(command)
+    for flag, name, about, more in reversed(_OPENING):
+        settings: dict[str, Any] = {"help": about, **more}
+        command = click.option(flag, name, cls=GroupedOption, **settings)(command)
+    return command
+
+
+def _settings(row: Flag) -> dict[str, Any]:
+    again = " Repeat it for more." if row.kind in _REPEATED else ""
+    settings: dict[str, Any] = {"group": row.group, "help": row.about + again}
+    if row.kind == "switch":
+        return settings | {"is_flag": True}
+    if row.kind in _REPEATED:
+        settings["multiple"] = True
+    if row.kind == "directories":
+        return settings | {
+            "metavar": row.metavar,
+            "type": click.Path(exists=True, file_okay=False, resolve_path=True),
+        }
+    return settings | {"type": _TYPES.get(row.kind, str), "metavar": row.metavar or None}
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the flags that were given, as the fields of ``Options``.
+
+    Raises:
+        click.UsageError: a file cannot be read.
+    """
+    found: dict[str, Any] = {}
+    for row in FLAGS:
+        value = values[row.field]
+        if value is not None and value is not False and value != ():
+            found[row.field] = _value(row, value)
+    return found
+
+
+def flags_of(fields: Mapping[str, Any]) -> str:
+    """How these fields are said on the command line."""
+    return ", ".join(row.flag for row in FLAGS if row.field in fields)
+
+
+def options_of(fields: Mapping[str, Any], base: Options | None = None) -> Options:
+    """The options of a new session; what was not given is as in ``base``."""
+    import msgspec
+
+    from flybridge.model.capabilities import Options
+
+    return msgspec.structs.replace(base or Options(), **fields)
+
+
+def _value(row: Flag, value: Any) -> Any:
+    match row.kind:
+        case "text":
+            return _text(row, value)
+        case "file":
+            return _file(row, value)
+        case "files":
+            return tuple(_file(row, one) for one in value)
+        case "words" | "directories":
+            return tuple(value)
+        case "list":
+            return tuple(part.strip() for part in value.split(",")) if value else ()
+        case _:
+            return value
+
+
+def _text(row: Flag, value: str) -> str:
+    """``@FILE`` stands for what is in the file, ``@@`` for an at sign."""
+    if value.startswith("@@") or not value.startswith("@"):
+        return value.removeprefix("@") if value.startswith("@@") else value
+    return _read(row, Path(value[1:]))
+
+
+def _file(row: Flag, value: str) -> str:
+    """The agent is started somewhere else: a file's name is made one from everywhere."""
+    if value.startswith("@"):
+        return _read(row, Path(value[1:]))
+    if value.lstrip().startswith("{") or not value:
+        return value
+    path = Path(value).expanduser().absolute()
+    if not path.is_file():
+        raise click.UsageError(f"{row.flag}: no such file: {value}")
+    return str(path)
+
+
+def _read(row: Flag, path: Path) -> str:
+    try:
+        with path.expanduser().open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        text = data.decode()
+    except OSError as error:
+        raise click.UsageError(f"{row.flag}: cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise click.UsageError(f"{row.flag}: {path} is no text") from error
+    if len(data) > MAX_FILE_BYTES:
+        raise click.UsageError(f"{row.flag}: {path} is longer than {MAX_FILE_BYTES} bytes")
+    return text.strip()

@@ -1,0 +1,129 @@
+"""``flybridge serve``: let browsers, devices and other machines in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from flybridge.app import Gateway
+    from flybridge.client.state_dir import StateDir
+    from flybridge.config import Config
+    from flybridge.server.tcp import TcpSpec
+
+TRIES = 50
+
+
+@click.command()
+@click.option("--host", help="The address to listen on; without one, this machine only.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="The port; 8420 if nothing else is set."
+)
+@click.option("--name", "names", multiple=True, help="Another name it goes by, behind a proxy.")
+@click.option("--base-path", help="The path under which a proxy has it.")
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), help="Certificate, PEM.")
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Its key, PEM.")
+@click.option("--state", type=click.Path(path_type=Path), help="State directory.")
+@click.option("--log-json", is_flag=True, help="Log JSON lines even at a terminal.")
+def serve(
+    host: str | None,
+    port: int | None,
+    names: tuple[str, ...],
+    base_path: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+    state: Path | None,
+    log_json: bool,
+) -> None:
+    """Run the gateway in the foreground, and let browsers and other programs in.
+
+    At a terminal it prints a link that logs one browser in, once; `flybridge open` makes
+    another. Agents outlive it: they go on with their keepers, and the next gateway finds them.
+    """
+    import asyncio
+    import os
+
+    from flybridge import config, logs
+    from flybridge.cli.running import fail
+    from flybridge.client.state_dir import StateDir
+    from flybridge.errors import FlybridgeError
+
+    where = StateDir.resolve(state)
+    try:
+        settings = config.load(None, env=os.environ)
+        logs.set_up(settings.log_level, sys.stderr, as_json=log_json or not sys.stderr.isatty())
+        spec = _spec(settings, host, port, names, base_path, tls_cert, tls_key)
+        asyncio.run(_serve(where, settings, spec))
+    except FlybridgeError as error:
+        fail(str(error), error.code)
+
+
+def _spec(
+    settings: Config,
+    host: str | None,
+    port: int | None,
+    names: tuple[str, ...],
+    base_path: str | None,
+    tls_cert: str | None,
+    tls_key: str | None,
+) -> TcpSpec:
+    """What the command line says, and the configuration where it says nothing."""
+    from flybridge.server.tcp import TcpSpec, check_bind
+
+    known = settings.serve
+    spec = TcpSpec(
+        host=known.host if host is None else host,
+        port=known.port if port is None else port,
+        names=names or known.names,
+        base_path=known.base_path if base_path is None else base_path,
+        tls_cert=tls_cert or known.tls_cert,
+        tls_key=tls_key or known.tls_key,
+    )
+    check_bind(spec)
+    return spec
+
+
+async def _serve(where: StateDir, settings: Config, spec: TcpSpec) -> None:
+    """Take over from a gateway that serves nobody but this machine's own programs."""
+    import asyncio
+    import os
+    from functools import partial
+
+    from flybridge.app import Gateway
+    from flybridge.errors import GatewayRunningError
+
+    for _ in range(TRIES):
+        gateway = Gateway(where, settings, os.environ)
+        try:
+            await gateway.run(tcp=spec, ready=partial(_greet, gateway))
+            return
+        except GatewayRunningError:
+            await _ask_to_leave(where)
+            await asyncio.sleep(0.05)
+    raise GatewayRunningError(f"another gateway holds {where.path}, and does not make way")
+
+
+def _greet(gateway: Gateway) -> None:
+    """Say where it is; a link is for whoever sits here, and for no log."""
+    click.echo(f"Flybridge is at {gateway.address}")
+    if sys.stdout.isatty():
+        click.echo(f"Log a browser in (once, within a minute): {gateway.login_link()}")
+        click.echo("Ctrl-C stops the gateway; agents go on.")
+
+
+async def _ask_to_leave(where: StateDir) -> None:
+    """The one that runs has no port of its own to give up; its agents will not notice."""
+    from flybridge.client import connect
+    from flybridge.errors import GatewayRunningError, GatewayUnreachableError
+
+    try:
+        async with await connect(where, start=False, name="serve") as client:
+            address = (await client.status()).get("address", "")
+            if address:
+                raise GatewayRunningError(f"a gateway serves already, at {address}")
+            await client.ask("stop", {"for_another": True})
+    except GatewayUnreachableError:
+        pass  # it is leaving, or is just coming up

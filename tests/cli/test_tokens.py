@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+
+from tests.cli.at_terminal import Home
+
+
+def test_a_token_is_made_listed_and_taken_back(home: Home) -> None:
+    terminal = home.at_terminal("token", "create", "ci", "--scope", "view", "--days", "1")
+    assert terminal.wait_end() == 0
+    secret = terminal.seen.strip()
+    assert secret.startswith("fbt_")
+    listing = home.at_terminal("token", "list")
+    assert listing.wait_end() == 0
+    assert "ci" in listing.seen
+    assert secret not in listing.seen
+    as_json = home.at_terminal("token", "list", "--json", columns=1000)
+    assert as_json.wait_end() == 0
+    (one,) = json.loads(as_json.seen)["tokens"]
+    assert one["scopes"] == ["view"]
+    gone = home.at_terminal("token", "revoke", "ci")
+    assert gone.wait_end() == 0
+    assert f"revoked {one['id']} ci" in gone.seen
+    again = home.at_terminal("token", "list")
+    assert again.wait_end() == 0
+    assert "no tokens" in again.seen
+    for path in home.state.iterdir():
+        if path.is_file() and path.name != "journal.db":
+            assert secret.rpartition(".")[2].encode() not in path.read_bytes()
+
+
+def test_a_program_makes_no_tokens(home: Home) -> None:
+    done = home.run("token", "create", "ci")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("(not_allowed)\n")
+    assert home.run("token", "create", "x", "--scope", "approve").returncode == 2
+
+
+def test_a_password_is_asked_for_twice_and_not_shown(home: Home) -> None:
+    terminal = home.at_terminal("password")
+    terminal.wait_for("New password:")
+    terminal.say("correct horse")
+    terminal.wait_for("Repeat")
+    terminal.say("correct horse")
+    assert terminal.wait_end() == 0
+    assert "every login has ended" in terminal.seen
+    assert "correct horse" not in terminal.seen
