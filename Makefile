@@ -28,6 +28,9 @@ check: .ready    ## format, lint, types, import floors, generated pages
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) tools/generate.py --check
 	@$(PY) tools/cli_help.py --check
+	@$(PY) tools/schema.py --check
+	@$(PY) tools/openapi.py --check
+	@$(PY) tools/conformance.py --check
 
 fmt: .ready      ## format, and fix what can be fixed
 	@$(PY) -m ruff format --quiet .
@@ -36,6 +39,9 @@ fmt: .ready      ## format, and fix what can be fixed
 docs: .ready     ## write the reference pages that are read off the code
 	@$(PY) tools/generate.py
 	@$(PY) tools/cli_help.py
+	@$(PY) tools/schema.py
+	@$(PY) tools/openapi.py
+	@$(PY) tools/conformance.py
 
 soak: .ready     ## the big counts: random kills with a printed seed
 	@$(PY) -m tests.soak

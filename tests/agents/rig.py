@@ -17,12 +17,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from flybridge.client.gateway import Client, connect
 from flybridge.client.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
 from flybridge.runtime.keeper_program import processes, read_file
+from flybridge.store.trusted import TrustedFolders
 from flybridge.testing.messages_api import MessagesApi
 from tests import leftovers
 
@@ -36,14 +38,23 @@ SWITCHES = (  # what else a CLI does by itself is off; these names are not on th
     "DISABLE_ERROR_REPORTING",
     "DISABLE_TELEMETRY",
 )
-CONFIG = """\
-default_agent: claude
-agents:
-  claude:
+# Agents of the gateway: the same program, with these words before and after it.
+WAYS: dict[str, tuple[list[str], list[str]]] = {
+    "claude": ([], []),
+    "todos": (["/usr/bin/env", "CLAUDE_CODE_ENABLE_TASKS=0"], []),
+    "noisy": ([sys.executable, "-I", "-S", str(HERE / "noisy.py")], []),
+    "misled": ([], ["--settings", "/nowhere.json"]),
+}
+AGENT = """\
+  {name}:
     kind: claude
     program: {program}
     env: {names}
-keeper:
+"""
+CONFIG = """\
+default_agent: claude
+agents:
+{agents}keeper:
   hello_s: 5
   orphan_s: 30
 log_level: warning
@@ -103,9 +114,11 @@ class RealClaude:
         found = program(version)
         assert found is not None, "not installed: make agents"
         self.version = version
+        self.api = api
         self.base = base
         self.cwd = base / "repo"
-        offline = [sys.executable, "-I", "-S", str(HERE / "offline.py"), str(socket)]
+        wall = HERE.parents[1] / "src" / "flybridge" / "testing" / "offline.py"
+        offline = [sys.executable, "-I", "-S", str(wall), str(socket)]
         self.argv = [*offline, str(api.port), *found]
         self.env = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -137,11 +150,31 @@ class Bridge:
         self.api = MessagesApi(unix=str(socket)).start()
         self.claude = RealClaude(version, base, self.api, socket)
         self._gateway: subprocess.Popen[bytes] | None = None
+        self.state.prepare()
+        TrustedFolders(self.state.trusted).add(base)  # what the tests write there is theirs
         config = base / "cfg" / "flybridge" / "config.yaml"
         config.parent.mkdir(parents=True)
-        argv, names = json.dumps(self.claude.argv), json.dumps(SWITCHES)
-        config.write_text(CONFIG.format(program=argv, names=names))
+        names = json.dumps(SWITCHES)
+        agents = [
+            AGENT.format(
+                name=name, program=json.dumps([*before, *self.claude.argv, *after]), names=names
+            )
+            for name, (before, after) in WAYS.items()
+        ]
+        config.write_text(CONFIG.format(agents="".join(agents)))
         config.chmod(0o600)
+
+    def repository(self, name: str, files: Mapping[str, object] = {}) -> Path:
+        """A git repository of its own for a session; what is no text is written as JSON."""
+        folder = self.base / "repositories" / name
+        folder.mkdir(parents=True)
+        git = ["git", "init", "-q", str(folder)]
+        subprocess.run(git, check=True, env=self.claude.env, timeout=20)
+        for path, body in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(body if isinstance(body, str) else json.dumps(body))
+        return folder
 
     # ---- the gateway -------------------------------------------------------------------------
 
@@ -175,6 +208,21 @@ class Bridge:
         self._gateway.kill()
         self._gateway.wait(GONE_S)
 
+    def pause(self) -> None:
+        """The gateway stands still; its keepers and agents go on."""
+        assert self._gateway is not None
+        self._gateway.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        assert self._gateway is not None
+        self._gateway.send_signal(signal.SIGCONT)
+
+    def peak_bytes(self) -> int:
+        """The most memory the gateway ever held."""
+        assert self._gateway is not None
+        rows = Path(f"/proc/{self._gateway.pid}/status").read_text().splitlines()
+        return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("VmHWM"))
+
     # ---- agents ------------------------------------------------------------------------------
 
     def agent_of(self, session: str) -> int:
@@ -188,6 +236,10 @@ class Bridge:
 
     def kill_agent(self, session: str) -> None:
         os.kill(self.agent_of(session), signal.SIGKILL)
+
+    def alive_below(self, group: int) -> list[int]:
+        """What still runs in an agent's group of processes."""
+        return [one.pid for one in processes() if one.group == group and not one.dead]
 
     async def saved(self, words: str) -> None:
         """Wait until a CLI has written these words into its own record of a conversation.

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
+import time
 import uuid
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 from msgspec import UNSET, Raw
 
 from flybridge.client.gateway import Client
-from flybridge.client.items import EventItem
+from flybridge.client.items import EventItem, GaugeItem, PreviewItem
 from flybridge.client.transcript import Transcript
+from flybridge.errors import FlybridgeError
 from flybridge.model import events as ev
-from flybridge.model.commands import AnswerPermission, AnswerQuestion, Command, SendInput
+from flybridge.model.commands import (
+    AnswerPermission,
+    AnswerQuestion,
+    Command,
+    Place,
+    SendInput,
+)
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import InputKey, PromptId
@@ -30,6 +40,21 @@ def scripted(text: str, *answers: object) -> str:
     return f"{text}\n@@ {json.dumps(answers)}" if answers else text
 
 
+def bash(command: str, **more: object) -> dict[str, object]:
+    return {"tool": "Bash", "input": {"command": command, "description": "a test", **more}}
+
+
+def waiting(mark: Path, go: Path, **more: object) -> dict[str, object]:
+    """A tool that has to ask first, says that it runs, and runs until it is let go."""
+    return bash(f"echo x >>{mark}; while [ ! -e {go} ]; do sleep 0.05; done", **more)
+
+
+def results(bridge: Bridge, needle: str) -> list[dict[str, Any]]:
+    """The tool results in the newest request of the conversation that holds these words."""
+    about = [one for one in bridge.api.turns if any(needle in text for text in one.given())]
+    return about[-1].blocks("tool_result")
+
+
 class Talk:
     """A session, and everything that has happened in it so far."""
 
@@ -39,15 +64,21 @@ class Talk:
         self.session = session
         self.events: list[ev.Event] = []
         self.transcript = Transcript()
+        self.seen: dict[str, int] = {}  # item → how many deltas of it were shown
+        self.gauges: dict[str, bytes] = {}
         self._news = asyncio.Condition()
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def open(cls, bridge: Bridge, *, model: str = "", mode: str = "") -> Self:
+    async def open(cls, bridge: Bridge, *, cwd: Path | None = None, **wanted: Any) -> Self:
+        """A new session; ``wanted`` is what else is asked of ``Client.open``."""
         client = await bridge.client()
-        cwd = bridge.claude.cwd
-        session = await client.open(agent="claude", cwd=cwd, model=model, mode=mode)
-        return cls(bridge, client, session)
+        how = {"agent": "claude", "cwd": cwd or bridge.claude.cwd, **wanted}
+        try:
+            return cls(bridge, client, await client.open(**how))
+        except FlybridgeError:
+            await client.close()
+            raise
 
     async def __aenter__(self) -> Self:
         return self
@@ -72,7 +103,11 @@ class Talk:
         async with self.client.watch(self.session) as items:
             async for item in items:
                 self.transcript.apply(item)
-                if isinstance(item, EventItem):
+                if isinstance(item, PreviewItem):
+                    self.seen[item.item] = max(item.upto, self.seen.get(item.item, 0))
+                elif isinstance(item, GaugeItem):
+                    self.gauges[item.name] = item.value
+                elif isinstance(item, EventItem):
                     assert item.event is not None, item.raw
                     self.events.append(item.event)
                 async with self._news:
@@ -108,6 +143,13 @@ class Talk:
         except TimeoutError:
             raise AssertionError(f"never came: {what}") from None
 
+    async def made(self, path: Path) -> None:
+        """Wait until a tool has made this file."""
+        deadline = time.monotonic() + WAIT_S
+        while not path.exists():  # noqa: ASYNC240
+            assert time.monotonic() < deadline, f"never made: {path}"
+            await asyncio.sleep(0.02)
+
     async def outcome(self, request: str) -> str:
         """What became of an input."""
         event = await self.get(ev.InputOutcome, where=lambda one: one.key.endswith(request))
@@ -121,10 +163,26 @@ class Talk:
         """Wait until the open text of the session has come so far."""
         await self.until(lambda: self.transcript.text.endswith(text), f"the text {text!r}")
 
+    async def whole(self, done: ev.TextDone | ev.ToolResult) -> str:
+        """The whole text of an item, wherever it is kept."""
+        if not done.blob:
+            return done.text
+        data = bytearray()
+        while True:
+            params = {"digest": done.blob, "start": len(data)}
+            part = await self.client.ask("blob", params)
+            data += base64.b64decode(part["data"])
+            if len(data) >= part["size"]:
+                return data.decode()
+
     def without_outcome(self) -> set[InputKey]:
         """Inputs that were accepted and of which nothing was said since."""
         accepted = {one.key for one in self.all(ev.InputAccepted)}
         return accepted - {one.key for one in self.all(ev.InputOutcome)}
+
+    def unknown(self) -> list[str]:
+        """What nobody understood: nothing, if all is well."""
+        return [one.text[:300] for one in self.all(ev.Unrecognised)]
 
     # ---- what is asked for ---------------------------------------------------------------------
 
@@ -148,6 +206,13 @@ class Talk:
             self.session, command, request=request, until=until, wait_ms=20_000
         )
 
+    async def settle(self, command: Command) -> str:
+        """Ask the agent for a setting; what became of that."""
+        await self.get(ev.AgentConnected)
+        request = str(uuid.uuid4())
+        await self.reply_to(command, request=request, until=Stage.DONE)
+        return await self.outcome(request)
+
     async def turn(self, text: str, *answers: object) -> ev.TurnEnded:
         """A whole turn: the prompt is said, and done with."""
         turns = len(self.all(ev.TurnEnded))
@@ -164,6 +229,7 @@ class Talk:
         stop: bool = False,
         updated: Mapping[str, object] | None = None,
         remember: tuple[int, ...] = (),
+        place: Place = "session",
     ) -> str:
         return await self.submit(
             AnswerPermission(
@@ -174,6 +240,7 @@ class Talk:
                 stop=stop,
                 updated_input=UNSET if updated is None else Raw(json.dumps(updated).encode()),
                 remember=remember,
+                place=place,
             )
         )
 

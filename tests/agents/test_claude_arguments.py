@@ -68,6 +68,7 @@ def told(claude: RealClaude, spec: OpenSpec, *said: str) -> list[dict[str, Any]]
     return heard
 
 
+@pytest.mark.conforms("stream-json §1")
 def test_a_cli_takes_every_option_at_once(claude: RealClaude, tmp_path: Path) -> None:
     settings = tmp_path / "settings.json"
     settings.write_text("{}")
@@ -108,12 +109,14 @@ def test_a_cli_takes_every_option_at_once(claude: RealClaude, tmp_path: Path) ->
     assert answer["response"]["subtype"] == "success"
 
 
+@pytest.mark.conforms("stream-json §1")
 def test_no_tools_is_not_all_tools(claude: RealClaude) -> None:
     spec = OpenSpec(agent="claude", cwd=str(claude.cwd), options=Options(tools=()))
     init = next(one for one in told(claude, spec, "hi") if one.get("subtype") == "init")
     assert [one for one in init["tools"] if one in ("Bash", "Read", "Edit")] == []
 
 
+@pytest.mark.conforms("stream-json §1")
 def test_rules_tools_and_the_prompt_mean_what_they_say(claude: RealClaude) -> None:
     options = Options(tools=("Bash", "Read"), system_prompt="- You sail.")
     spec = OpenSpec(
@@ -127,6 +130,7 @@ def test_rules_tools_and_the_prompt_mean_what_they_say(claude: RealClaude) -> No
     assert not {"Edit", "Write"} & set(init["tools"])
 
 
+@pytest.mark.conforms("stream-json §7d")
 def test_a_fork_is_another_conversation(claude: RealClaude) -> None:
     start = OpenSpec(agent="claude", cwd=str(claude.cwd), agent_session=ID)
     told(claude, start, "hi")

@@ -100,6 +100,7 @@ def glued_lines(lines: list[bytes]) -> list[bytes]:
     return [*lines[:at], lines[at] + lines[at + 1], *lines[at + 2 :]]
 
 
+@pytest.mark.conforms("stream-json §7f", "rule 28")
 def test_a_conversation_of_the_real_program_is_found_and_read(lab: Lab) -> None:
     found = read(lab.lines)
     assert [one.text for one in found.pieces if one.kind == "text"] == SAID
@@ -119,6 +120,18 @@ def test_a_line_without_message_costs_no_more_than_itself_after_repair(lab: Lab)
 
 def test_lines_that_grew_together_cost_nothing_after_repair(lab: Lab) -> None:
     examine(lab, glued_lines, SAID)
+
+
+def test_a_prompt_without_answer_stays_and_the_agent_is_told_that_none_was_wanted(
+    lab: Lab,
+) -> None:
+    cut = lab.lines[: place(lab.lines, SAID[2])]
+    findings = diagnose(cut, folder=lab.transcript.folder)
+    assert [one.code for one in findings] == ["no_answer"]
+    assert lab.remembered(cut) == SAID[:2]
+    asked = lab.api.turns[-1]
+    assert any(given.startswith("prompt 2") for given in asked.given())
+    assert asked.said()[-1] == "No response requested."
 
 
 def examine(lab: Lab, break_it: Callable[[list[bytes]], list[bytes]], kept: list[str]) -> None:

@@ -8,6 +8,7 @@ from tests.house.tree import PACKAGE, ROOT
 WITHOUT_TWIN = {
     "runtime/services.py": "shapes only: what every other module of the room is handed",
     "testing/drivers.py": "its own faults are tried in tests/contracts/test_drivers.py",
+    "session/effects.py": "shapes only; who decides and who carries out is tested",
     "session/ports.py": "shapes only; the contract kits in flybridge.testing check who fills them",
 }
 

@@ -1,8 +1,7 @@
-"""The driver and the real CLI with nothing in between: what needs options of its own."""
+"""The driver and the real CLI with nothing in between: what no client may ask a gateway for."""
 
 from __future__ import annotations
 
-import json
 import queue
 import subprocess
 import threading
@@ -12,20 +11,25 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from msgspec import UNSET, Raw
 
 from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.content import Text
-from flybridge.model.deliveries import Answer
-from flybridge.model.facts import TurnOver
+from flybridge.model.facts import (
+    InputConfirmed,
+    InputEchoed,
+    InputRejected,
+    PermissionAsked,
+    TurnBegan,
+    TurnOver,
+)
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.ports import Out
 from flybridge.testing.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
-from tests.agents.talk import scripted
+from tests.agents.talk import bash, scripted
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 
@@ -43,8 +47,8 @@ class Driven:
         spec = OpenSpec(agent="claude", cwd=str(claude.cwd), options=options)
         launch = agent.launch(spec, capabilities)
         self.out: list[Out] = []
-        self.driver = agent.driver(capabilities)
-        self.driver.attach(SESSION, IncarnationId("inc_driven"), spec, b"")
+        self._driver = agent.driver(capabilities)
+        self._driver.attach(SESSION, IncarnationId("inc_driven"), spec, b"")
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._process = subprocess.Popen(
             launch.argv,
@@ -55,7 +59,7 @@ class Driven:
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
-        self.driver.connected(_now_ms())
+        self._driver.connected(_now_ms())
         self._take()
 
     def _read(self) -> None:
@@ -64,21 +68,19 @@ class Driven:
             self._lines.put(line.rstrip(b"\n"))
 
     def _take(self) -> None:
-        output = self.driver.take()
+        output = self._driver.take()
         self.out += [what for _, what in output.out]
         assert self._process.stdin is not None
         for line in output.lines:
             self._process.stdin.write(line.data + b"\n")
         self._process.stdin.flush()
 
-    def say(self, text: str, *answers: object) -> None:
-        command = c.SendInput(content=(Text(scripted(text, *answers)),))
-        self.driver.send(SESSION, command, InputKey(f"test:{text}"), _now_ms())
+    def tell(self, command: c.Command, key: str) -> None:
+        self._driver.send(SESSION, command, InputKey(key), _now_ms())
         self._take()
 
-    def ask(self, ref: str, name: str) -> None:
-        self.driver.query(SESSION, ref, name, Raw(b"{}"))
-        self._take()
+    def say(self, text: str, *answers: object) -> None:
+        self.tell(c.SendInput(content=(Text(scripted(text, *answers)),)), f"test:{text}")
 
     def get(self, kind: type[T], where: Callable[[T], bool] = lambda what: True) -> T:
         """The first of its kind, as soon as the CLI has said it."""
@@ -92,7 +94,7 @@ class Driven:
                 line = self._lines.get(timeout=0.2)
             except queue.Empty:
                 continue
-            self.driver.receive([line], _now_ms())
+            self._driver.receive([line], _now_ms())
             self._take()
 
     def all(self, kind: type[T]) -> list[T]:
@@ -132,48 +134,37 @@ def drive(claude: RealClaude) -> Iterator[Callable[..., Driven]]:
         one.close()
 
 
-def test_tasks_are_one_list_that_changes(claude: RealClaude, drive: Callable[..., Driven]) -> None:
-    old = claude.version == "2.1.38"
-    if old:
-        claude.env["CLAUDE_CODE_ENABLE_TASKS"] = "1"
-    driven = drive() if old else drive(tools=("TaskCreate", "TaskUpdate", "TaskList"))
-    given = {"subject": "Sail", "description": "away", "activeForm": "Sailing"}
-    create = {"tool": "TaskCreate", "input": given}
-    update = {"tool": "TaskUpdate", "input": {"taskId": "1", "status": "in_progress"}}
-    listed = {"tool": "TaskList", "input": {}}
-    driven.say("tasks", create, update, listed, {"say": "Done."})
+def test_permissions_can_be_bypassed_where_that_was_allowed(drive: Callable[..., Driven]) -> None:
+    driven = drive(allow_bypass=True)
+    driven.tell(c.SetMode(mode="bypassPermissions"), "test:bypass")
+    driven.get(InputConfirmed)
+    driven.say("bypass", bash("touch bypassed"), {"say": "Done."})
     driven.get(TurnOver)
-    lists = [json.loads(bytes(one.tasks)) for one in driven.all(e.Tasks)]
-    one = {"id": "1", "content": "Sail", "activeForm": "Sailing"}
-    assert lists == [[{**one, "status": "pending"}], [{**one, "status": "in_progress"}]]
-    assert driven.all(e.Unrecognised) == []
+    assert driven.all(PermissionAsked) == []
+    assert [one.mode for one in driven.all(e.ModeChanged)] == ["bypassPermissions"]
 
 
-def test_what_a_rule_denies_is_told(drive: Callable[..., Driven]) -> None:
-    driven = drive(disallowed_tools=("Bash(touch:*)",))
-    call = {"tool": "Bash", "input": {"command": "touch denied", "description": "a test"}}
-    driven.say("denied", call, {"say": "Pity."})
-    driven.get(TurnOver)
-    (denied,) = driven.all(e.PermissionAuto)
-    assert (denied.tool, denied.decision) == ("Bash", "deny")
-    assert driven.all(e.Unrecognised) == []
-
-
-def test_queries_are_answered_by_the_versions_that_can(
-    claude: RealClaude, drive: Callable[..., Driven]
+def test_an_input_that_waits_in_the_cli_is_taken_back_where_it_can(
+    claude: RealClaude, drive: Callable[..., Driven], tmp_path: Path
 ) -> None:
-    server = {"mcpServers": {"none": {"command": "false"}}}
-    driven = drive(mcp_config=(json.dumps(server),))
-    driven.say("query", {"say": "Hello."})
+    go = tmp_path / "go"
+    driven = drive()
+    driven.say("runs", {"say": "Slowly.", "hold": str(go)})
+    driven.get(TurnBegan)
+    driven.say("waits", {"say": "Never."})
+    driven.tell(c.CancelQueued(key="test:waits"), "test:cancel")
+    if claude.version == "2.1.38":
+        assert "takes back nothing" in driven.get(InputRejected).reason
+        return
+    driven.get(InputConfirmed, lambda one: one.key == "test:cancel")
+    taken = driven.get(InputRejected)
+    assert (taken.key, taken.reason) == ("test:waits", "cancelled")
+    go.touch()
     driven.get(TurnOver)
-    names = ("mcp", "context", "usage", "models", "settings", "plan")
-    known = ("mcp",) if claude.version == "2.1.38" else names
-    for name in names:
-        driven.ask(name, name)
-        answer = driven.get(Answer, lambda one, name=name: one.ref == name)  # type: ignore[misc]
-        assert answer.error == ("" if name in known else "not_supported")
-        if name in known:
-            assert answer.value is not UNSET
-    assert driven.driver.deadline_ms is None
-    mcp = json.loads(bytes(driven.get(Answer, lambda one: one.ref == "mcp").value))  # type: ignore[arg-type]
-    assert "none" in [one["name"] for one in mcp["mcpServers"]]
+    driven.say("after", {"say": "Here."})
+    driven.get(InputEchoed, lambda one: one.key == "test:after")
+    driven.tell(c.CancelQueued(key="test:after"), "test:late")
+    late = driven.get(InputRejected, lambda one: one.key == "test:late")
+    assert late.reason == "it is not waiting any more"
+    assert [one.key for one in driven.all(InputEchoed)] == ["test:runs", "test:after"]
+    assert driven.all(e.Unrecognised) == []
