@@ -1,150 +1,95 @@
-"""``make bench``: what a streamed line and a command cost, and what a keeper weighs.
+"""``make bench``: the real path, against its goals and beside its anchors.
 
-Rounds are interleaved with their anchors; medians with the best and the worst beside them.
-Rates move with the machine, ratios and CPU per line are what holds.
+Every round starts a gateway of its own and runs every case in it, in an order that rotates.
+Figures are medians of rounds; ratios are taken within a round. The exit status is 1 when a goal
+is missed: by the median and by the best round. What is missed is said with its profile.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
-import platform
-import sqlite3
-import statistics
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import msgspec
 
-from bench.flood_agent import delta_line
-from bench.gateway_rig import Rig, cpu_s, rss_mib
-from flybridge.model.commands import SendInput
-from flybridge.model.content import Text
-from flybridge.model.deliveries import Stage
+from bench import profiles, report
+from bench.cases import CASES, FULL, Sizes, start
+from bench.gateway import Gateway
+from bench.pieces import NotThereError, Pieces, gather
+from bench.report import Results
 
 
-def say(text: str) -> SendInput:
-    return SendInput(content=(Text(text),))
+def say(text: str = "") -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
-def anchor_json_us(lines: int) -> float:
-    """stdlib json.loads of the same line: the anchor for decoding."""
-    line = delta_line()
-    start = time.process_time()
-    for _ in range(lines):
-        json.loads(line)
-    return (time.process_time() - start) / lines * 1e6
+async def measure(pieces: Pieces, sizes: Sizes, names: list[str]) -> Results:
+    folder = sizes.folder or Path(tempfile.gettempdir())
+    results = Results(machine=report.machine(pieces, folder), missing=pieces.missing)
+    for number in range(sizes.rounds):
+        began = time.monotonic()
+        turn = number % len(names)
+        async with Gateway(pieces, sizes.folder) as gateway:
+            results.add(await start(gateway, sizes))
+            for name in names[turn:] + names[:turn]:
+                results.add(await CASES[name](gateway, sizes))
+        say(f"round {number + 1} of {sizes.rounds}: {time.monotonic() - began:.0f} s")
+    return results
 
 
-def anchor_sync_us(rounds: int) -> float:
-    """One small write and fdatasync: the anchor for anything durable."""
-    with tempfile.TemporaryFile(dir=tempfile.gettempdir()) as file:
-        start = time.perf_counter()
-        for _ in range(rounds):
-            os.write(file.fileno(), b"x" * 512)
-            os.fdatasync(file.fileno())
-        return (time.perf_counter() - start) / rounds * 1e6
+async def explain(pieces: Pieces, sizes: Sizes, results: Results) -> None:
+    """The profile of every case that took too long over something, once each."""
+    missed: dict[str, list[str]] = {}
+    for row in results.with_verdict("missed"):
+        if row.unit not in ("KiB", "MiB"):  # a profile of time says nothing about memory
+            missed.setdefault(row.case, []).append(row.what)
+    for case, what in missed.items():
+        say(f"\nmissed: {', '.join(what)}; most of the gateway's time in {case!r}:")
+        for frame in await profiles.frames(pieces, case, sizes):
+            say(f"  {frame}")
 
 
-async def burst(rig: Rig, lines: int, watchers: int) -> tuple[float, float, float]:
-    """CPU of the gateway and of the keeper per line, and lines per second."""
-    attached = [await rig.client.attach(rig.session) for _ in range(min(watchers, 1))]
-    keeper = rig.keeper
-    before, before_keeper, start = cpu_s(rig.gateway.pid), cpu_s(keeper), time.perf_counter()
-    reply = await rig.client.submit(
-        rig.session, say(f"FLOOD {lines}"), until=Stage.DONE, wait_ms=120_000
-    )
-    assert reply.stage is Stage.DONE, reply
-    took = time.perf_counter() - start
-    gateway = (cpu_s(rig.gateway.pid) - before) / lines * 1e6
-    kept = (cpu_s(keeper) - before_keeper) / lines * 1e6
-    for one in attached:
-        await one.close()
-    return gateway, kept, lines / took
-
-
-async def acks(rig: Rig, count: int) -> list[float]:
-    """From submit to the reply that says written: validated, committed, synced, written."""
-    times = []
-    for number in range(count):
-        command, request = say("FLOOD 1"), f"ack-{number}"
-        start = time.perf_counter()
-        await rig.client.submit(rig.session, command, request=request, until=Stage.WRITTEN)
-        times.append((time.perf_counter() - start) * 1e6)
-        await rig.client.submit(
-            rig.session, command, request=request, until=Stage.DONE, wait_ms=20_000
-        )
-    return times
-
-
-def spread(values: list[float]) -> dict[str, float]:
-    return {
-        "median": round(statistics.median(values), 3),
-        "best": round(min(values), 3),
-        "worst": round(max(values), 3),
-    }
-
-
-async def measure(lines: int, rounds: int) -> dict[str, object]:
-    async with Rig() as rig:
-        await rig.client.submit(rig.session, say("hi"), until=Stage.DONE, wait_ms=20_000)
-        idle_keeper, idle_gateway = rss_mib(rig.keeper), rss_mib(rig.gateway.pid)
-        anchors, gateways, keepers, rates, watched = [], [], [], [], []
-        for _ in range(rounds):
-            anchors.append(anchor_json_us(lines // 4))
-            gateway, keeper, rate = await burst(rig, lines, 0)
-            gateways.append(gateway)
-            keepers.append(keeper)
-            rates.append(rate)
-            watched.append((await burst(rig, lines, 1))[0])
-        syncs = [anchor_sync_us(200) for _ in range(3)]
-        times = await acks(rig, 200)
-        return {
-            "lines per burst": lines,
-            "json.loads of the same line, CPU us (anchor)": spread(anchors),
-            "gateway CPU us per delta line, nobody attached": spread(gateways),
-            "gateway CPU us per delta line, one client": spread(watched),
-            "gateway against json.loads": round(
-                statistics.median(gateways) / statistics.median(anchors), 2
-            ),
-            "keeper CPU us per delta line": spread(keepers),
-            "lines per second": spread(rates),
-            "write + fdatasync, us (anchor)": spread(syncs),
-            "submit to written, us": {
-                "p50": round(statistics.median(times)),
-                "p99": round(sorted(times)[int(len(times) * 0.99)]),
-            },
-            "keeper RSS MiB, idle and after": [
-                round(idle_keeper, 1),
-                round(rss_mib(rig.keeper), 1),
-            ],
-            "gateway RSS MiB, idle and after": [
-                round(idle_gateway, 1),
-                round(rss_mib(rig.gateway.pid), 1),
-            ],
-        }
-
-
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("--lines", type=int, default=200_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    found = asyncio.run(measure(options.lines, options.rounds))
-    found["machine"] = (
-        f"Python {platform.python_version()}, msgspec {msgspec.__version__}, "
-        f"SQLite {sqlite3.sqlite_version}, {os.cpu_count()} cores"
+    parser.add_argument("--full", action="store_true", help="more of everything")
+    parser.add_argument("--rounds", type=int, help="how many")
+    parser.add_argument("--case", action="append", choices=sorted(CASES), help="only this one")
+    parser.add_argument("--dir", type=Path, help="where journals lie: a real disk")
+    parser.add_argument("--keep", action="store_true", help="keep the results in the repository")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = parsed()
+    sizes = FULL if options.full else Sizes()
+    sizes = msgspec.structs.replace(
+        sizes, folder=options.dir, rounds=options.rounds or sizes.rounds
     )
-    if options.json:
-        sys.stdout.write(json.dumps(found) + "\n")
-        return
-    for name, value in found.items():
-        sys.stdout.write(f"{name:<50} {json.dumps(value)}\n")
+    try:
+        pieces = gather()
+    except NotThereError as error:
+        say(f"nothing was measured: {error}")
+        return 1
+    results = asyncio.run(measure(pieces, sizes, options.case or list(CASES)))
+    say(f"\n{results.machine}\n\n{report.table(results, report.load(report.KEPT))}")
+    report.save(report.LATEST, results)
+    if options.keep:
+        report.save(report.KEPT, results)
+        report.PAGE.write_text(report.with_table(report.PAGE.read_text(), results))
+    if results.missing:
+        say(f"\nnot run: {len(results.missing)}\n  " + "\n  ".join(results.missing))
+    asyncio.run(explain(pieces, sizes, results))
+    missed = results.with_verdict("missed")
+    close = len(results.with_verdict("close"))
+    met = len(results.with_verdict("met"))
+    say(f"\ngoals: {met} met, {close} met by the best round only, {len(missed)} missed")
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

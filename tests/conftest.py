@@ -51,6 +51,7 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "strace": _program("strace"),
     "ptrace": _can_trace,
     "git": _program("git"),
+    "cc": _program("cc"),
     "claude": _program("claude"),
     "root": lambda: os.geteuid() == 0,
     "linux": lambda: Path("/proc/self/stat").exists(),

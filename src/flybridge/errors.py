@@ -7,6 +7,9 @@ FlybridgeError
 ├── RefusedError                well-formed, but not now or not by you; nothing happened
 │   ├── InvalidRequestError     the request makes no sense as written
 │   ├── NotAllowedError         the caller lacks the scope
+│   ├── NotAuthenticatedError   no credential, or none that is good
+│   ├── TooManyTriesError       too many that were not
+│   ├── FolderNotTrustedError   the folder brings settings that nobody agreed to
 │   ├── SessionNotFoundError    no such session, or none this caller may see
 │   ├── SessionClosedError      the session was closed for good
 │   ├── RequestReusedError      the same request id came with another body
@@ -19,7 +22,8 @@ FlybridgeError
 ├── AgentError
 │   ├── AgentNotFoundError      the agent's program is not installed
 │   ├── AgentStartError         the agent's process could not be started
-│   └── AgentExitedError        the agent's process ended before it could be done
+│   ├── AgentExitedError        the agent's process ended before it could be done
+│   └── QueryFailedError        the agent was asked something, and said no or nothing
 ├── KeeperError                 the process that holds an agent's pipes refused, or is gone
 ├── StorageError                the journal could not take it; nothing was acknowledged
 │   ├── StorageFullError        no space left

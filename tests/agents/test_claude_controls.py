@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from flybridge.errors import AgentStartError, NotSupportedError, QueryFailedError
+from flybridge.errors import (
+    AgentStartError,
+    InvalidRequestError,
+    NotSupportedError,
+    QueryFailedError,
+)
 from flybridge.model import events as ev
 from flybridge.model.capabilities import Options
 from flybridge.model.commands import SetEffort, SetFast, SetModel, StopTask
@@ -128,7 +133,7 @@ async def test_an_agent_answers_what_it_can_and_the_rest_is_refused_at_once(
                 assert part in await talk.client.query(talk.session, name), name
         with pytest.raises(NotSupportedError):
             await talk.client.query(talk.session, "weather")
-        with pytest.raises(QueryFailedError, match="unknown field"):
+        with pytest.raises(InvalidRequestError, match="unknown field"):
             await talk.client.query(talk.session, "mcp", {"server": "x"})
         assert talk.unknown() == []
 
@@ -160,7 +165,7 @@ async def test_files_of_the_project_are_suggested(bridge: Bridge) -> None:
             answer = await talk.client.query(talk.session, "files", {"query": "deck/"})
             found = [one["path"] for one in answer["suggestions"]]
             await asyncio.sleep(0.02)
-        with pytest.raises(QueryFailedError, match="only those of the project"):
+        with pytest.raises(InvalidRequestError, match="only those of the project"):
             await talk.client.query(talk.session, "files", {"query": "/etc/"})
 
 

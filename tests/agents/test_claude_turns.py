@@ -70,7 +70,7 @@ async def test_an_interrupt_takes_back_what_waits_where_the_version_can(
         await talk.written(waits)
         assert await talk.settle(Interrupt()) == "done"
         old = bridge.claude.version == "2.1.38"
-        assert await talk.outcome(waits) == ("done" if old else "refused")
+        assert await talk.outcome(waits) == ("done" if old else "cancelled")
         await talk.turn("stop-queue-after", {"say": "Here again."})
         assert talk.without_outcome() == set()
         assert talk.unknown() == []

@@ -69,7 +69,7 @@ def test_every_kind_of_flag_is_the_kind_of_its_field() -> None:
 def test_what_is_said_of_a_new_session_is_what_can_be() -> None:
     names = {param.name for param in command.params} - {row.field for row in FLAGS}
     known = {field.name for field in msgspec.structs.fields(OpenSpec)}
-    assert names - {"words"} <= known | {"resume", "continue_latest"}
+    assert names - {"words"} <= known | {"resume", "continue_latest", "folder"}
     assert {"agent", "cwd", "title", "model", "mode", "fork", "from_pr", "resume"} <= names
 
 

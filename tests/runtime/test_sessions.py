@@ -2,15 +2,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from flybridge.errors import SessionNotFoundError, StorageError
 from flybridge.model.capabilities import OpenSpec
+from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.runtime.sessions import session_id
+from flybridge.session.views import WEDGED_MS
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.runtime.house import House, until
+from tests.runtime.house import House, steps, until
 
 
 def test_a_request_names_the_session_it_opens() -> None:
@@ -72,4 +75,20 @@ async def test_a_disk_that_works_again_takes_the_next_session(short_tmp: Path) -
     asked = {"agent": "recorder", "cwd": str(short_tmp)}
     errors = [(await house.ask("open", request=str(n), **asked)).error for n in range(3)]
     assert errors == ["storage_failed", "storage_failed", ""]
+    await house.end()
+
+
+async def test_an_agent_that_falls_silent_is_shown_to_be_wedged_by_the_clock_alone(
+    short_tmp: Path,
+) -> None:
+    house = House(short_tmp)
+    live = await house.open()
+    await house.say(live, steps({"stall": 60}), "r1", Stage.OBSERVED)
+    house.sessions.sweep()
+    views, now_ms = len(house.client.views), house.services.now_ms
+    house.services.now_ms = lambda: now_ms() + WEDGED_MS + 1000
+    house.sessions.sweep()
+    house.sessions.sweep()
+    (shown,) = house.client.views[views:]
+    assert msgspec.json.decode(shown.state)["why"] == "wedged"
     await house.end()

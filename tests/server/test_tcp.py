@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import resource
 import socket
 import ssl
 import subprocess
@@ -11,7 +13,14 @@ from typing import Any
 import pytest
 
 from flybridge.errors import GatewayError
-from flybridge.server.tcp import TcpDoor, TcpLimits, TcpSpec, check_bind
+from flybridge.server.tcp import (
+    Complaints,
+    TcpDoor,
+    TcpLimits,
+    TcpSpec,
+    check_bind,
+    raise_file_limit,
+)
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -285,3 +294,43 @@ async def test_a_stop_lets_an_answer_out(door: TcpDoor) -> None:
         await closing
     with pytest.raises(ConnectionRefusedError):
         Visitor(door)
+
+
+async def test_abuse_64_that_no_file_is_left_is_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    loop, complain = asyncio.get_running_loop(), Complaints()
+    full = OSError(errno.EMFILE, "Too many open files")
+    for _ in range(1000):
+        complain(loop, {"message": "socket.accept() out of system resource", "exception": full})
+    assert [one.getMessage() for one in caplog.records] == [
+        "no more connections can be taken: Too many open files"
+    ]
+    complain(loop, {"message": "something else", "exception": ValueError("x")})
+    assert len(caplog.records) == 2
+
+
+def test_abuse_64_there_are_files_for_as_many_as_may_come() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+        raise_file_limit(600)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(600, hard), hard)
+        raise_file_limit(100)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(600, hard), hard)
+        raise_file_limit(hard + 1)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_what_was_upgraded_is_not_given_up_for_a_body_that_never_comes() -> None:
+    door = await opened(TcpLimits(head_s=0.05, body_s=0.05))
+    upgrade = b"GET /ws HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
+    with Visitor(door) as visitor:
+        await visitor.say(upgrade)
+        assert await visitor.hear() == b"upgraded /ws"
+        await asyncio.sleep(0.2)
+        await visitor.say(b"still here")
+        assert await visitor.hear() == b"upgraded here"
+    await door.close()

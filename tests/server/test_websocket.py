@@ -390,6 +390,7 @@ async def test_there_is_room_for_so_many_strangers_and_so_many_guests(short_tmp:
         known = await place.upgraded(Cookie=place.login())
         strangers[0].say({"type": "auth", "token": place.token})
         await strangers[0].greet()
+        await until(lambda: len(place.door.clients) == 2)  # whose program it is was looked up
         another = await place.upgraded()
         fifth = await place.dial()
         assert await fifth.upgrade(Cookie=place.login()) == 503

@@ -131,6 +131,11 @@ class Hub:
         if feed is not None and subscription in feed.subscriptions:
             feed.subscriptions.remove(subscription)
 
+    def followers(self, session: SessionId) -> int:
+        """How many are attached to a session."""
+        feed = self._feeds.get(session)
+        return len(feed.subscriptions) if feed is not None else 0
+
     def drop(self, session: SessionId, code: str) -> None:
         """The session is gone for good: tell everyone who follows it."""
         feed = self._feeds.pop(session, None)
@@ -167,6 +172,16 @@ class Hub:
                     one.sink.shown(what, wire)
             if view is not None:
                 one.sink.view(view, view_wire)
+
+    def show_view(self, session: SessionId) -> None:
+        """The view has changed by the clock alone."""
+        feed = self._feeds.get(session)
+        live = [one for one in feed.subscriptions if self._keeps_up(one, None)] if feed else []
+        if feed is not None and live:
+            view = feed.source.view()
+            wire = wire_of(view)
+            for one in live:
+                one.sink.view(view, wire)
 
     def resync(self, session: SessionId) -> None:
         """Open texts were taken back to an earlier point: send them whole again."""

@@ -14,6 +14,8 @@ import msgspec
 
 from flybridge.errors import LocalProtocolError
 from flybridge.model import events as e
+from flybridge.model.commands import SendInput
+from flybridge.model.content import Text
 from flybridge.model.deliveries import Answer, Batch, Entry, Gauge, Preview
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
@@ -35,6 +37,7 @@ from flybridge.session.ports import (
     SessionRow,
     Write,
 )
+from flybridge.session.secrets import Secrets
 from flybridge.session.state import State, decode_state, encode_state
 from flybridge.wire.native.entries import encode_entries
 from flybridge.wire.native.messages import EventLine, decode_gateway
@@ -45,6 +48,7 @@ PIECE_BYTES = 128 << 10
 DELETING = "flybridge.deleting"  # the label of a session that is to be deleted
 _events = msgspec.json.Decoder(e.Event)
 _encode = msgspec.json.Encoder().encode
+_CLOSING = (e.TextDone, e.ThinkingDone, e.ToolStarted, e.ToolResult)  # an open text is over
 
 
 class Memory(msgspec.Struct):
@@ -61,6 +65,7 @@ class Memory(msgspec.Struct):
     driver: Driver | None = None
     consumed: int = 0  # how far the agent's output has been taken in
     memo: bytes = b""  # of the driver, as last committed
+    secrets: Secrets = msgspec.field(default_factory=Secrets)  # never in the journal
 
     @property
     def session(self) -> SessionId:
@@ -77,7 +82,7 @@ def new_memory(session: SessionId, now_ms: int) -> Memory:
     return Memory(State(session=session), 1, Drafts(), {}, created_ms=now_ms)
 
 
-def load_memory(journal: Journal, loaded: Loaded) -> Memory:
+def load_memory(journal: Journal, loaded: Loaded, secrets: Secrets | None = None) -> Memory:
     """Fold a session from its snapshot and the log after it."""
     row = loaded.row
     state = decode_state(loaded.snapshot[1]) if loaded.snapshot else State(session=row.session)
@@ -99,6 +104,7 @@ def load_memory(journal: Journal, loaded: Loaded) -> Memory:
         incarnation=here,
         consumed=current.out_offset if current else 0,
         memo=current.memo if current else b"",
+        secrets=secrets or Secrets(),
     )
 
 
@@ -164,6 +170,9 @@ class Step:
                 continue
             if self.memory.driver is None:
                 raise LocalProtocolError("an input was dispatched with no agent at hand")
+            if isinstance(effect.command, SendInput) and effect.command.secret:
+                for one in effect.command.content:
+                    self.memory.secrets.add(one.text if isinstance(one, Text) else "")
             self.memory.driver.send(self.memory.session, effect.command, effect.key, self.now_ms)
             self.drain()
 
@@ -194,12 +203,16 @@ class Step:
         if driver is None:
             return
         output = driver.take()
+        secrets = self.memory.secrets
         for digest, data in output.blobs.items():
-            self._blobs.put(digest, data)
+            clean, name = secrets.renamed(data, digest) if secrets else (data, digest)
+            self._blobs.put(name, clean)
         for line in output.lines:
             self._line(line)
         for _, what in output.out:
             if type(what) is Preview:
+                if secrets:  # a secret may come in pieces: only whole texts can be cleaned
+                    continue
                 self.memory.drafts.apply(what)
                 self.previews.setdefault(what.item, []).append(what)
             elif type(what) is Gauge:
@@ -278,10 +291,12 @@ class Step:
         memory = self.memory
         state = memory.state
         at_ms = at_ms or self.now_ms
+        if memory.secrets:
+            event = memory.secrets.clean(event)
         evolve(state, event, state.seq + 1, at_ms)
         self.entries.append(Entry(seq=state.seq, at_ms=at_ms, event=event))
         # a tool's output is streamed under the same name as its input was: it starts anew
-        if isinstance(event, e.TextDone | e.ThinkingDone | e.ToolStarted | e.ToolResult):
+        if isinstance(event, _CLOSING):
             memory.drafts.close(event.item)
             self.previews.pop(event.item, None)
         if isinstance(event, e.AgentStarted):
@@ -308,6 +323,8 @@ class Step:
 
     def _line(self, line: Line) -> None:
         memory = self.memory
+        if memory.secrets and memory.secrets.holds(line.data):
+            line = msgspec.structs.replace(line, secret=True)
         number = memory.take_number()
         self.lines.append(OutLine(number, line))
         if line.key is not None and (row := memory.rows.get(line.key)):
@@ -318,7 +335,7 @@ class Step:
         memory = self.memory
         if memory.incarnation is None or memory.driver is None:
             return None
-        memo = memory.driver.memo(memory.session)
+        memo = memory.secrets.hide(memory.driver.memo(memory.session))
         return Place(memory.incarnation.incarnation, memory.consumed, memo)
 
     def _row(self) -> SessionRow:

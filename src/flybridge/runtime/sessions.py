@@ -155,7 +155,14 @@ class Sessions:
                 live.save_if_durable(step)
 
     def sweep(self) -> int:
-        """Put away agents that have been idle for too long."""
+        """Put away agents that have been idle for too long, and show which ones have been
+        silent for too long: no event says so."""
+        for live in list(self._live.values()):
+            before = live.showing.last.why
+            if live.down is None:
+                live.showing.refresh(live.memory, self._services.now_ms())
+            if live.showing.last.why != before:
+                self._services.hub.show_view(live.session)
         return self._eviction.sweep(list(self._live.values()))
 
     def rows(self) -> list[SessionRow]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from flybridge.model.deliveries import Gauge, Shown, View
+from flybridge.model.events import TurnEnded
 from flybridge.runtime.memory import Memory, Step
 from flybridge.session.views import SessionView, view
 
@@ -42,6 +43,10 @@ class Showing:
     def of_step(self, step: Step) -> list[Shown]:
         """What a step adds to be shown, behind its events."""
         self._gauges.update(step.gauges)
+        for entry in step.entries:
+            if isinstance(entry.event, TurnEnded):  # it has the last word on each of its gauges
+                for name in entry.event.gauges:
+                    self._gauges.pop(name, None)
         texts = [Shown(self.session, one) for group in step.previews.values() for one in group]
         return texts + [Shown(self.session, one) for one in step.gauges.values()]
 

@@ -132,8 +132,9 @@ class Supervisor:
 
     def _named(self, spec: OpenSpec) -> OpenSpec:
         """The agent's own id for the conversation, chosen by us so that it can be resumed."""
-        name = f"{self.session.session}:{self.session.memory.state.lives}"
-        new = str(uuid5(_AGENT_SESSIONS, name))
+        # After the life, not the session: two gateways may have sessions of one name.
+        row = self.session.memory.incarnation
+        new = str(uuid5(_AGENT_SESSIONS, row.incarnation if row else ""))
         if spec.fork:
             return msgspec.structs.replace(spec, fork_session=spec.fork_session or new)
         return msgspec.structs.replace(spec, agent_session=spec.agent_session or new)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import logging
 import re
+import resource
 import socket
 import ssl
 from collections import Counter
@@ -30,7 +32,10 @@ HEAD_BYTES = 32 * 1024
 KEEP_ALIVE_S = 30
 BACKLOG = 1024
 CLOSE_S = 2.0
+FILES_BESIDE = 1024  # that a gateway needs beside its connections
+COMPLAIN_S = 60.0
 LOOPBACK = ("127.0.0.1", "::1")
+_log = logging.getLogger(__name__)
 
 
 class TcpSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,7 +172,9 @@ class TcpDoor:
             h11_max_incomplete_event_size=HEAD_BYTES,
         )
         self._config.load()
+        raise_file_limit(self._limits.connections + FILES_BESIDE)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(Complaints())
         for sock in self._sockets:
             server = await loop.create_server(
                 self._connection,
@@ -213,6 +220,30 @@ class TcpDoor:
 
 
 _LOOSE = re.compile(rb"(?<!\r)\n|\n[ \t]|\r(?!\n)")
+
+
+def raise_file_limit(wanted: int) -> None:
+    """Take as many files as our connections may need, where that is allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+class Complaints:
+    """Says it once a minute when no more connections can be taken. asyncio says so for each
+    that waits, a thousand times a second, and the log would fill the disk."""
+
+    def __init__(self) -> None:
+        self._next_s = 0.0
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if not (isinstance(error, OSError) and "accept()" in context.get("message", "")):
+            loop.default_exception_handler(context)
+        elif loop.time() >= self._next_s:
+            self._next_s = loop.time() + COMPLAIN_S
+            _log.warning("no more connections can be taken: %s", error.strerror)
 
 
 class StrictHttp(h11.Connection):
@@ -285,7 +316,8 @@ class Connection(H11Protocol):
     def handle_events(self) -> None:
         self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
         super().handle_events()
-        self._watch()
+        if self._counted:  # not ours any more once it is a WebSocket
+            self._watch()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._leave()  # from here on it is the WebSocket class that counts

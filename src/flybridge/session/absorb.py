@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.ids import InputKey, ItemId, PromptId, TurnId
+from flybridge.model.ids import ItemId, PromptId, TurnId
+from flybridge.session import inputs
 from flybridge.session.effects import Decision
 from flybridge.session.ledger import outcome_after_death
-from flybridge.session.lives import options_with
 from flybridge.session.state import State
 from flybridge.session.waiting import release
 
@@ -29,6 +29,9 @@ def digest_of(tool: str, body: bytes) -> str:
 
 def absorb(state: State, fact: f.Fact, streamed: Streamed) -> Decision:
     """Turn one fact into events and effects. ``state`` is not changed here."""
+    frequent = _FREQUENT.get(type(fact))
+    if frequent is not None:
+        return Decision(frequent(state, fact), [])
     match fact:
         case f.LinkUp():
             return _link_up(state, fact)
@@ -37,7 +40,7 @@ def absorb(state: State, fact: f.Fact, streamed: Streamed) -> Decision:
         case f.TurnOver():
             return _turn_over(state, fact)
         case f.InputRejected():
-            return _rejected(state, fact)
+            return inputs.rejected(state, fact)
         case _:
             return Decision(_events(state, fact, streamed), [])
 
@@ -79,7 +82,7 @@ def _events(  # noqa: C901 (one line per kind of fact)
 ) -> list[e.Event]:
     match fact:
         case f.Wrote(key=key):
-            return _wrote(state, key)
+            return inputs.wrote(state, key)
         case f.NotSent(keys=keys):
             return [
                 e.InputOutcome(key=key, outcome="not_delivered")
@@ -103,11 +106,11 @@ def _events(  # noqa: C901 (one line per kind of fact)
         case f.PromptWithdrawn():
             return _prompt_gone(state, fact)
         case f.InputEchoed(key=key):
-            return _echoed(state, key)
+            return inputs.echoed(state, key)
         case f.InputConfirmed(key=key):
-            return _confirmed(state, key)
+            return inputs.confirmed(state, key)
         case f.InputUnanswered():
-            return _unanswered(state, fact)
+            return inputs.unanswered(state, fact)
         case (
             e.AgentReady()
             | e.ConversationLost()
@@ -195,27 +198,11 @@ def _turn_over(state: State, fact: f.TurnOver) -> Decision:
             detail=fact.detail,
         )
     ]
-    done = [key for key, one in state.inputs.items() if _over_with(state, one.kind, key)]
+    done = [key for key, one in state.inputs.items() if inputs.over_with(state, one.kind, key)]
     events += [e.InputOutcome(key=key, outcome="done") for key in done]
-    idle = _without(state, done)
+    idle = inputs.without(state, done)
     released = release(idle)
     return Decision([*events, *released.events], released.effects)
-
-
-def _over_with(state: State, kind: str, key: InputKey) -> bool:
-    """Whether the end of the turn is the end of this input too."""
-    one = state.inputs[key]
-    if kind == "message":
-        return one.stage == "observed" and one.turn in ("", state.turn)
-    return kind in ("answer", "interrupt") and one.stage in ("written", "observed")
-
-
-def _without(state: State, done: list[InputKey]) -> State:
-    """The state as it will be once the turn is over: what ``release`` must look at."""
-    left = {key: one for key, one in state.inputs.items() if key not in done}
-    return State(
-        session=state.session, incarnation=state.incarnation, phase=state.phase, inputs=left
-    )
 
 
 def _item_opened(state: State, fact: f.ItemOpened) -> list[e.Event]:
@@ -336,59 +323,9 @@ def _prompt_gone(state: State, fact: f.PromptWithdrawn) -> list[e.Event]:
     return [e.PermissionClosed(prompt=fact.prompt, how="cancelled")]
 
 
-# ---- inputs ----------------------------------------------------------------------------------
-
-
-def _wrote(state: State, key: InputKey) -> list[e.Event]:
-    one = state.inputs.get(key)
-    if one is None or one.stage != "dispatching":
-        return []
-    return [e.InputWritten(key=key)]
-
-
-def _echoed(state: State, key: InputKey) -> list[e.Event]:
-    one = state.inputs.get(key)
-    if one is None or one.stage in ("accepted", "observed"):
-        return []
-    # The agent's echo may overtake the keeper's report: whoever read it was written to.
-    turn = state.turn if one.kind == "message" else TurnId("")
-    seen: list[e.Event] = [*_wrote(state, key), e.InputConsumed(key=key, turn=turn)]
-    if one.kind == "answer":  # an answer that was read has done all it can do
-        seen.append(e.InputOutcome(key=key, outcome="done"))
-    return seen
-
-
-def _confirmed(state: State, key: InputKey) -> list[e.Event]:
-    one = state.inputs.get(key)
-    if one is None or one.stage == "accepted":
-        return []
-    seen: list[e.Event] = []
-    if one.stage != "observed":
-        seen = [*_wrote(state, key), e.InputConsumed(key=key)]
-    options = options_with(state.options, one.choice)
-    if options != state.options:
-        seen.append(e.SessionChanged(options=options))
-    return [*seen, e.InputOutcome(key=key, outcome="done")]
-
-
-def _rejected(state: State, fact: f.InputRejected) -> Decision:
-    """It will not run; whatever waited behind it may leave now."""
-    if fact.key not in state.inputs:
-        return Decision([], [])
-    if fact.reason == "cancelled":  # somebody took it back
-        events: list[e.Event] = [e.InputOutcome(key=fact.key, outcome="cancelled")]
-    else:
-        events = [
-            e.InputRefused(key=fact.key, reason=fact.reason),
-            e.InputOutcome(key=fact.key, outcome="refused", reason=fact.reason),
-        ]
-    if state.turn or state.phase != "live":
-        return Decision(events, [])
-    released = release(_without(state, [fact.key]))
-    return Decision([*events, *released.events], released.effects)
-
-
-def _unanswered(state: State, fact: f.InputUnanswered) -> list[e.Event]:
-    if fact.key not in state.inputs:
-        return []
-    return [e.InputOutcome(key=fact.key, outcome="unknown", reason=fact.reason)]
+# A burst is made of these: they need not be looked for among all the others.
+_FREQUENT: dict[type, Callable[[State, Any], list[e.Event]]] = {
+    f.ItemOpened: _item_opened,
+    f.ToolCalled: _tool_called,
+    f.ToolReturned: _tool_returned,
+}

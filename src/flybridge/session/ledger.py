@@ -86,7 +86,12 @@ def kind_of(command: Command) -> InputKind:
 
 
 def fingerprint(command: Command, principal: str, request: str) -> str:
-    """What makes two requests the same one: who, under which id, with which body."""
+    """What makes two requests the same one: who, under which id, with which body.
+
+    A secret's own words do not count: nobody may guess them from here.
+    """
+    if isinstance(command, SendInput) and command.secret:
+        command = msgspec.structs.replace(command, content=())
     body = msgspec.json.encode(command, order="deterministic")
     head = msgspec.json.encode([principal, request])
     return hashlib.sha256(head + b"\n" + body).hexdigest()
@@ -164,6 +169,11 @@ def fate(number: int, *, took: int, read_upto: int) -> Fate:
     return "unread" if number > read_upto else "read"
 
 
+_OF_INPUTS = frozenset(
+    (e.InputAccepted, e.InputDispatched, e.InputWritten, e.InputConsumed, e.InputOutcome)
+)
+
+
 def rows_of(
     state: State, event: e.Event, known: dict[InputKey, InputRow]
 ) -> tuple[InputRow | None, bool]:
@@ -172,7 +182,7 @@ def rows_of(
     ``known`` holds the rows of open inputs and is kept up to date here; ``state`` is the
     state after the event. Inputs of the past were never ours to carry out: no row.
     """
-    if state.past:
+    if type(event) not in _OF_INPUTS or state.past:
         return None, False
     match event:
         case e.InputAccepted(key=key):

@@ -72,7 +72,7 @@ class Items:
         part = block(event.content_block)
         opened = OpenBlock(kind=OPEN_KINDS.get(type(part), "other"))
         first = ""
-        if isinstance(part, w.ToolUseBlock | w.ServerToolUseBlock):
+        if isinstance(part, (w.ToolUseBlock, w.ServerToolUseBlock)):
             opened.tool = part.id
             opened.item = self._tool_item(part.id)
             if not opened.item:
@@ -181,11 +181,11 @@ class Items:
         whole = message.message.stop_reason is not None
         return whole and place not in ("", name) and before == self._memo.said
 
-    def printed(self, text: str) -> None:
+    def printed(self, text: str, name: str = "") -> None:
         """A text of the CLI's own that is too long for a notice."""
         head, blob = self._sink.text(text)
         item = self._next_item()
-        self._open(item, "text", "")
+        self._open(item, "text", "", name)
         self._sink.put(ItemClosed(item=item, text=head, blob=blob))
 
     def _streamed(self, parent: str, message: str, kind: BlockKind) -> int | None:
@@ -200,8 +200,9 @@ class Items:
         self, parent: str, call: w.ToolUseBlock | w.ServerToolUseBlock, raw: Raw, agent: str
     ) -> None:
         self._memo.said_in = ""
-        stream = self._memo.streams.get(parent, Stream())
-        index = next((i for i, one in stream.blocks.items() if one.tool == call.id), None)
+        stream = self._memo.streams.get(parent)
+        blocks = stream.blocks.items() if stream is not None else ()
+        index = next((i for i, one in blocks if one.tool == call.id), None)
         if index is not None:
             item = self._release(parent, index).item
         else:

@@ -126,6 +126,8 @@ class Prompts:
 
     def tool_returned(self, tool: str) -> None:
         """A call that has its result waits for nobody any more."""
+        if not self._memo.prompts and not self._memo.given:
+            return
         for prompt in [p for p, one in self._memo.prompts.items() if one.tool == tool]:
             self._withdraw(prompt)
         for request in [r for r, one in self._memo.given.items() if one.tool == tool]:

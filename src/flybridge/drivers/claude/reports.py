@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Annotated
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import UNSET, Meta, Raw, UnsetType
 
 from flybridge.drivers.claude.memo import Memo
 from flybridge.drivers.claude.sink import FIELD_BYTES, Sink
@@ -93,10 +94,8 @@ class Reports:
         """
         if parent or usage is UNSET or len(bytes(usage)) > FIELD_BYTES:
             return
-        known = fields(usage)
-        told = {one: int(value) for one in TOKENS if (value := number(known.get(one, UNSET)))}
-        whole = {one: 0 for one in TOKENS if one in known} | told
-        if "input_tokens" not in known:
+        whole = _tokens_in(usage)
+        if "input_tokens" not in whole:
             whole = self._memo.counted | whole
         if whole != self._memo.counted:
             self._memo.counted = whole
@@ -126,3 +125,29 @@ class Reports:
     def tool_seconds(self, item: ItemId, seconds: float) -> None:
         value = {"item": item, "seconds": seconds}
         self._sink.put(Gauge("tool_seconds", Raw(msgspec.json.encode(value))))
+
+
+_Count = Annotated[int, Meta(ge=0, le=2**53)]
+
+
+class _Usage(msgspec.Struct):
+    """The counts of an answer, as they always come."""
+
+    input_tokens: _Count | UnsetType = UNSET
+    output_tokens: _Count | UnsetType = UNSET
+    cache_creation_input_tokens: _Count | UnsetType = UNSET
+    cache_read_input_tokens: _Count | UnsetType = UNSET
+
+
+_usage = msgspec.json.Decoder(_Usage)
+
+
+def _tokens_in(usage: Raw) -> dict[str, int]:
+    """The counts that are told; one by one only where they are not what they always are."""
+    try:
+        found = _usage.decode(usage)
+        return {one: n for one in TOKENS if (n := getattr(found, one)) is not UNSET}
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        known = fields(usage)
+        told = {one: int(value) for one in TOKENS if (value := number(known.get(one, UNSET)))}
+        return {one: 0 for one in TOKENS if one in known} | told

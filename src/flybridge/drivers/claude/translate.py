@@ -128,6 +128,8 @@ def tool_text(content: w.MaybeRaw) -> str:
     """What a tool returned, as text: a string, or its text blocks."""
     if content is UNSET:
         return ""
+    if memoryview(content)[0] == ord('"'):  # mostly; trying a list first would cost an exception
+        return text(content)
     parts = blocks(content)
     if parts is None:
         return text(content)
