@@ -124,10 +124,12 @@ async def test_a_detached_client_gets_nothing_more() -> None:
     stage, client = Stage(), ListClient()
     one = stage.hub.attach(client, SES, after=0, previews=True)
     await until(lambda: one.live)
+    assert stage.hub.followers(SES) == 1
     stage.hub.detach(one)
     stage.hub.detach(one)
     stage.publish()
     assert client.seqs() == []
+    assert stage.hub.followers(SES) == 0
 
 
 async def test_everyone_is_told_when_a_session_is_gone() -> None:

@@ -65,6 +65,16 @@ async def test_rights_that_were_used_and_refused_are_written_down(house: House) 
     assert (noted[2].session, noted[2].request) == (live.session, "d")
 
 
+async def test_an_agent_that_somebody_follows_may_be_spared(house: House) -> None:
+    live = await house.open()  # and follow it
+    asked = {"session": live.session, "unless_followed": True}
+    spared = await house.ask("stop_agent", **asked)
+    assert msgspec.json.decode(spared.value) == {"stopped": False}  # type: ignore[arg-type]
+    house.desk.detach(house.client, live.session)
+    ended = await house.ask("stop_agent", **asked)
+    assert msgspec.json.decode(ended.value) == {"stopped": True}  # type: ignore[arg-type]
+
+
 async def test_a_question_says_what_it_needs_and_takes(house: House) -> None:
     parts = house.sessions, house.journal, house.services.blobs
     table = SessionQuestions(*parts).table()
@@ -78,3 +88,13 @@ async def test_a_question_says_what_it_needs_and_takes(house: House) -> None:
     assert msgspec.json.decode((await house.ask("hello")).value) == {"hello": "me"}  # type: ignore[arg-type]
     nobody = ListClient(Caller(principal="you", scopes=frozenset({"view"})))
     assert (await house.ask("hello", nobody)).error == "not_allowed"
+
+
+async def test_a_request_that_opened_a_session_opens_no_other_one(house: House) -> None:
+    """Abuse case 43."""
+    wanted = {"agent": "recorder", "cwd": str(house.folder), "request": "same"}
+    first = await house.ask("open", **wanted)
+    assert (await house.ask("open", **wanted)).value == first.value
+    for other in ({"agent": "missing"}, {"cwd": "/"}):
+        assert (await house.ask("open", **{**wanted, **other})).error == "request_id_reused"
+    assert len(house.sessions.rows()) == 1

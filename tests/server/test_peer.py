@@ -6,12 +6,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from flybridge.runtime.keeper_program import lineage, process
 from flybridge.runtime.process import start_time
-from flybridge.server.peer import ALL, OPEN, TALK, caller_of, has_terminal
+from flybridge.server.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
 
 DIAL = """
 import socket, sys
@@ -88,3 +90,50 @@ def test_somebody_at_a_terminal_may_do_everything(listener: socket.socket) -> No
 
 def test_nobody_sits_at_a_process_that_does_not_exist() -> None:
     assert not has_terminal(2**22 + 1)
+
+
+KEEPER = """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", sys.argv[1], sys.argv[2]])
+"""
+
+
+@contextmanager
+def below(program: Path, listener: socket.socket) -> Iterator[socket.socket]:
+    """A connection of somebody whom this program started, as a keeper is started."""
+    program.parent.mkdir(parents=True)
+    program.write_text(KEEPER)
+    argv = [sys.executable, "-I", "-S", str(program), DIAL, listener.getsockname()]
+    keeper = subprocess.Popen(argv, stdin=subprocess.PIPE, start_new_session=True)
+    with listener.accept()[0] as connection:
+        yield connection
+        keeper.communicate()
+
+
+@pytest.mark.parametrize("name", ["keeper_program.py", "__pycache__/keeper_program.py311.py"])
+def test_a_keeper_that_nobody_wrote_down_is_one(
+    listener: socket.socket, short_tmp: Path, name: str
+) -> None:
+    """Abuse case 26."""
+    with below(short_tmp / "flybridge" / "runtime" / name, listener) as connection:
+        caller = caller_of(connection, [])
+    assert (caller.scopes, caller.of_agent) == (TALK, True)
+    assert caller.principal == f"agent:uid:{os.getuid()}"
+
+
+def test_a_keeper_above_ourselves_is_none_to_us(listener: socket.socket, short_tmp: Path) -> None:
+    """Whoever runs a gateway below an agent is on the same side as its clients."""
+    with below(short_tmp / "flybridge/runtime/keeper_program.py", listener) as connection:
+        pid = int(caller_of(connection, []).process.partition(":")[0])
+        chain = lineage(pid) or []
+        (keeper,) = [one for one in chain if is_keeper(one)]
+        assert not is_keeper(keeper, above_us=[keeper])
+    us = process(os.getpid())
+    assert us is not None
+    assert not is_keeper(us)
+
+
+@pytest.mark.parametrize("name", ["other/runtime/keeper_program.py", "flybridge/runtime/keeper.py"])
+def test_another_program_is_no_keeper(listener: socket.socket, short_tmp: Path, name: str) -> None:
+    with below(short_tmp / name, listener) as connection:
+        assert not caller_of(connection, []).of_agent

@@ -229,6 +229,21 @@ def test_input_that_may_not_be_edited_stays_as_it_is() -> None:
         )
 
 
+@pytest.mark.parametrize("given", [b"[]", b"null", b'"x"', b"7", b"{", b"\xff"])
+def test_input_that_no_tool_takes_is_refused_and_the_prompt_stays_open(given: bytes) -> None:
+    sim = Sim().up()
+    asked = ask(sim)
+    answer = c.AnswerPermission(
+        prompt=asked.prompt,
+        digest=asked.digest,
+        decision="allow",
+        updated_input=msgspec.Raw(given),
+    )
+    with pytest.raises(InvalidRequestError):
+        sim.do(answer)
+    assert asked.prompt in sim.state.prompts
+
+
 def test_an_edited_allow_says_that_it_was_edited() -> None:
     sim = Sim().up()
     asked = ask(sim, suggestions=(msgspec.Raw(b"{}"),))

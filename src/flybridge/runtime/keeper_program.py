@@ -169,6 +169,23 @@ def lineage(pid: int) -> list[Process] | None:
     return None
 
 
+def is_keeper(one: Process) -> bool:
+    """Whether a process is a keeper, whoever started it, from the source or from what was
+    compiled."""
+    words = read_file(f"/proc/{one.pid}/cmdline").split(b"\0")
+    if one.pid != one.group or words[1:3] != [b"-I", b"-S"]:
+        return False
+    folder, _, name = words[3].rpartition(b"/")
+    ours = folder.removesuffix(b"/__pycache__").endswith(b"/flybridge/runtime")
+    return ours and name.startswith(b"keeper_program.")
+
+
+def is_from_agent(above: list[Process]) -> bool:
+    """Whether this lineage leads through a keeper: us, or another one that is not above us."""
+    ours = {one.pid for one in (lineage(os.getpid()) or [])[1:]}
+    return any(one.pid == os.getpid() or (one.pid not in ours and is_keeper(one)) for one in above)
+
+
 def unread_in(fd: int) -> int:
     """Return how many bytes wait in a pipe; either end may ask."""
     try:
@@ -863,8 +880,8 @@ class Keeper:
         if uid != os.getuid():
             return self._refuse(peer, ProtocolError("not_allowed", "another user"))
         above = lineage(pid)
-        if above is None or os.getpid() in (one.pid for one in above):
-            return self._refuse(peer, ProtocolError("not_allowed", "started by the agent itself"))
+        if above is None or is_from_agent(above):
+            return self._refuse(peer, ProtocolError("not_allowed", "started by an agent"))
         self._watch(sock.fileno(), select.POLLIN, lambda events: self._on_peer(peer, events))
 
     def _on_peer(self, peer: Peer, events: int) -> None:

@@ -19,6 +19,7 @@ from flybridge.errors import (
     BusyError,
     InvalidRequestError,
     NotAllowedError,
+    RequestReusedError,
     SessionNotFoundError,
 )
 from flybridge.model.audit import Record
@@ -81,6 +82,11 @@ class SessionParams(msgspec.Struct, kw_only=True):
     session: SessionId
 
 
+class StopParams(msgspec.Struct, kw_only=True):
+    session: SessionId
+    unless_followed: bool = False  # somebody is attached to it: then the agent goes on
+
+
 class PageParams(msgspec.Struct, kw_only=True):
     session: SessionId
     after: int = 0
@@ -136,7 +142,7 @@ class SessionQuestions:
             "page": Question("view", PageParams, self.page),
             "blob": Question("view", BlobParams, self.blob),
             "query": Question("view", QueryParams, self.query),
-            "stop_agent": Question("interrupt", SessionParams, self.stop_agent, audited=True),
+            "stop_agent": Question("interrupt", StopParams, self.stop_agent, audited=True),
             "trust.list": Question("view", NoParams, self.trust_list),
             "trust.add": Question("admin", FolderParams, self.trust_add, audited=True),
             "trust.remove": Question("admin", FolderParams, self.trust_remove, audited=True),
@@ -145,9 +151,12 @@ class SessionQuestions:
     async def query(self, _: Caller, params: QueryParams) -> object:
         return await self._sessions.get(params.session).queries.ask(params.name, params.params)
 
-    async def stop_agent(self, _: Caller, params: SessionParams) -> object:
+    async def stop_agent(self, _: Caller, params: StopParams) -> object:
+        live = self._sessions.get(params.session)
+        if params.unless_followed and live.services.hub.followers(params.session):
+            return {"stopped": False}
         await self._sessions.stop_agent(params.session)
-        return {}
+        return {"stopped": True}
 
     async def open(self, caller: Caller, params: OpenParams) -> object:
         granted = grants(params.mode, params.options)
@@ -160,6 +169,7 @@ class SessionQuestions:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
         if len(params.labels) > MAX_LABELS or OPENER in params.labels:
             raise InvalidRequestError("too many labels, or one that is ours")
+        self._check_reused(caller, params)
         self._check_resumed(caller, params)
         options = await self._options_in(cwd, caller, params)
         spec = OpenSpec(
@@ -219,6 +229,16 @@ class SessionQuestions:
             )
         check_folder(trusted, cwd, found)
         return params.options
+
+    def _check_reused(self, caller: Caller, params: OpenParams) -> None:
+        """The same request again is the same session; elsewhere it would be another request."""
+        try:
+            known = self._sessions.get(session_id(caller.principal, params.request))
+        except SessionNotFoundError:
+            return
+        state = known.memory.state
+        if (state.agent, state.cwd) != (params.agent, params.cwd):
+            raise RequestReusedError(params.request)
 
     def _check_resumed(self, caller: Caller, params: OpenParams) -> None:
         """One writer for each conversation of an agent's: it keeps no lock itself."""

@@ -9,6 +9,7 @@ Origin proves nothing and grants nothing: programs send none, and a rebound page
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from urllib.parse import unquote
 
 import msgspec
 
@@ -115,7 +116,7 @@ def _only_looks(head: Head) -> bool:
 
 def _is_visit(gate: Gate, head: Head) -> bool:
     """A link to our page was followed. The page may come: it asks for the rest itself."""
-    path = head.target.partition("?")[0]
+    path = unquote(head.target.partition("?")[0])  # as routes are found
     return (
         head.one(b"sec-fetch-mode") == b"navigate"
         and head.one(b"sec-fetch-dest") == b"document"
@@ -134,5 +135,5 @@ def _body(head: Head) -> Refused | None:
 
 
 def _has_body(head: Head) -> bool:
-    length = head.one(b"content-length")
-    return bool(head.all(b"transfer-encoding")) or length not in (b"", b"0")
+    lengths = head.all(b"content-length")
+    return bool(head.all(b"transfer-encoding")) or not {*lengths} <= {b"", b"0"}

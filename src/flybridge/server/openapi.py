@@ -63,7 +63,10 @@ def _operation(route: Route, by_type: dict[int, Any]) -> dict[str, Any]:
         "x-scope": route.scope,
         "parameters": _parameters(route),
         "responses": {
-            str(route.status): {"description": "Done", "content": _content(route, by_type)},
+            **{
+                str(status): {"description": "Done", "content": _content(route, by_type)}
+                for status in (route.status, *route.or_status)
+            },
             "default": {
                 "description": "Not done: code says why",
                 "content": {"application/problem+json": {"schema": by_type[id(Problem)]}},

@@ -9,20 +9,17 @@ ones it opened itself. On one Unix user this is friction, not a wall: docs/expla
 from __future__ import annotations
 
 import os
-import re
 import socket
 import struct
 from collections.abc import Iterable
 from pathlib import Path
 
 from flybridge.errors import NotAllowedError
+from flybridge.runtime import keeper_program
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.runtime.keeper_program import Process, lineage, read_file
+from flybridge.runtime.keeper_program import Process, lineage
 from flybridge.runtime.process import boot_id, descends_from, start_time
 
-_KEEPER = re.compile(  # as keeper_start starts one, from the source or from what was compiled
-    rb"\0-I\0-S\0[^\0]*/flybridge/runtime/(?:__pycache__/)?keeper_program\.[^\0/]*pyc?\0"
-)
 _CREDENTIALS = struct.Struct("iII")
 TALK: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
 OPEN: frozenset[Scope] = TALK | {"spawn"}
@@ -63,12 +60,12 @@ def _below_a_keeper(pid: int) -> bool:
     return chain is None or any(is_keeper(one) for one in chain)
 
 
-def is_keeper(one: Process) -> bool:
+def is_keeper(one: Process, above_us: Iterable[Process] | None = None) -> bool:
     """Whether a process is a keeper, whoever started it. One that we run below ourselves is
     none to us: whoever comes from there is on our side of it."""
-    if one.pid != one.group or not _KEEPER.search(read_file(f"/proc/{one.pid}/cmdline")):
+    if not keeper_program.is_keeper(one):
         return False
-    above = lineage(os.getpid()) or []
+    above = lineage(os.getpid()) or [] if above_us is None else above_us
     return (one.pid, one.start) not in [(us.pid, us.start) for us in above]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Raw, UnsetType
 
 from flybridge.errors import (
     BusyError,
@@ -23,10 +23,12 @@ from flybridge.errors import (
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.capabilities import Capabilities, OpenSpec
+from flybridge.model.content import Text
 from flybridge.model.ids import IncarnationId, InputKey, PromptId
 from flybridge.session import ledger, lives
 from flybridge.session.attachments import check_content
 from flybridge.session.effects import Decision, Effect, Forget, Kill, Start, Stop
+from flybridge.session.secrets import HIDDEN
 from flybridge.session.state import OpenPrompt, State
 from flybridge.session.waiting import dispatch
 
@@ -141,6 +143,8 @@ def _send_input(state: State, command: c.SendInput, context: Context) -> Decisio
         raise BusyError(f"{context.max_held} inputs are waiting already")
     if state.phase == "none" and not context.may_start:
         raise BusyError("as many agents are running as may; end one first")
+    if command.secret and (state.phase != "live" or _must_wait(state, command)):
+        raise BusyError("a secret cannot be kept until the agent takes it")
     if command.mode == "steer" and not state.turn:
         raise StaleTurnError("")
     if command.deadline_ms and command.deadline_ms <= context.now_ms:
@@ -149,7 +153,7 @@ def _send_input(state: State, command: c.SendInput, context: Context) -> Decisio
         state,
         command,
         context,
-        content=command.content,
+        content=(Text(HIDDEN),) if command.secret else command.content,
         mode=command.mode,
         deadline_ms=command.deadline_ms,
     )
@@ -182,6 +186,8 @@ def _open_prompt(state: State, prompt: PromptId, kind: str, digest: str) -> Open
 def _answer_permission(state: State, command: c.AnswerPermission, context: Context) -> Decision:
     prompt = _open_prompt(state, command.prompt, "permission", command.digest)
     edited = command.updated_input is not UNSET
+    if edited and not _is_object(command.updated_input):
+        raise InvalidRequestError("the input of a tool is an object")
     if edited and not (prompt.can_edit and command.decision == "allow"):
         raise InvalidRequestError("this prompt's input cannot be changed")
     if command.remember and command.decision != "allow":
@@ -198,6 +204,13 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         place=command.place if command.remember else "",
     )
     return _answer(state, command, context, closed)
+
+
+def _is_object(raw: Raw | UnsetType) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(bytes(raw)), dict)  # type: ignore[arg-type]
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return False
 
 
 def _answer_question(state: State, command: c.AnswerQuestion, context: Context) -> Decision:
@@ -296,7 +309,8 @@ def _close(
     stop: list[Effect] = [] if state.phase == "none" else [Stop()]
     if deleting:
         stop.append(Forget())
-    closed = e.SessionClosed(by=context.principal, deleting=deleting)
+    reason = command.reason if isinstance(command, c.Close) else ""
+    closed = e.SessionClosed(by=context.principal, deleting=deleting, reason=reason)
     return _of_session(state, command, context, [*gone, closed], stop)
 
 

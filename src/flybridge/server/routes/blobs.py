@@ -116,6 +116,7 @@ ROUTES = (
         handler=read,
         params=OneBlob,
         result=bytes,
+        or_status=(206,),
         media_type="application/octet-stream",
         summary="Read a blob, or the part that the header Range names",
     ),

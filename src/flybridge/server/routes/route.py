@@ -161,6 +161,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     body: type | None = None  # bytes: as they come
     result: Any = Done
     status: int = 200
+    or_status: tuple[int, ...] = ()  # others that are no failure, with the same content
     max_body: int = MAX_BODY
     media_type: str = "application/json"  # of the answer
 

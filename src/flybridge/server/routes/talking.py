@@ -205,6 +205,7 @@ ROUTES = (
         params=OneSession,
         body=NewCommand,
         result=Outcome,
+        or_status=(202,),
         summary="Carry out a command once; each kind needs its own scope",
     ),
     Route(

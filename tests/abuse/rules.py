@@ -1,0 +1,101 @@
+"""What everything takes, said a second time: by somebody who read the threat model, not the code.
+
+A route, a question or a command that is not here fails the matrix. Whoever adds one decides here
+what it takes, and a reviewer sees it.
+"""
+
+from __future__ import annotations
+
+PUBLIC = "public"
+
+ROUTES = {
+    "GET /": PUBLIC,
+    "GET /login": PUBLIC,
+    "GET /static/{name}": PUBLIC,
+    "GET /api/v1/health": PUBLIC,
+    "GET /api/v1/proof": PUBLIC,
+    "POST /api/v1/login": PUBLIC,
+    "GET /api/v1/sessions": "view",
+    "POST /api/v1/sessions": "spawn",
+    "GET /api/v1/sessions/{session}": "view",
+    "PATCH /api/v1/sessions/{session}": "input",
+    "DELETE /api/v1/sessions/{session}": "spawn",
+    "POST /api/v1/sessions/{session}/stop": "interrupt",
+    "POST /api/v1/sessions/{session}/resume": "spawn",
+    "POST /api/v1/sessions/{session}/continue": "spawn",
+    "POST /api/v1/sessions/{session}/fork": "spawn",
+    "GET /api/v1/sessions/{session}/events": "view",
+    "GET /api/v1/sessions/{session}/stream": "view",
+    "POST /api/v1/sessions/{session}/commands": "view",  # and what the command takes
+    "GET /api/v1/sessions/{session}/views/{name}": "view",
+    "GET /api/v1/sessions/{session}/query/{name}": "view",
+    "GET /api/v1/sessions/{session}/files": "input",
+    "GET /api/v1/prompts": "view",
+    "POST /api/v1/prompts/answers": "approve",
+    "POST /api/v1/blobs": "input",
+    "GET /api/v1/blobs/{digest}": "view",
+    "GET /api/v1/history": "spawn",
+    "GET /api/v1/history/search": "spawn",
+    "POST /api/v1/history/{conversation}/import": "spawn",
+    "GET /api/v1/status": "view",
+    "GET /api/v1/agents": "view",
+    "GET /api/v1/usage": "view",
+    "GET /api/v1/metrics": "view",
+    "GET /api/v1/openapi.json": "view",
+    "GET /api/v1/docs": "view",
+    "GET /api/v1/me": "view",
+    "POST /api/v1/logout": "view",
+    "GET /api/v1/tokens": "admin",
+    "POST /api/v1/tokens": "admin",
+    "DELETE /api/v1/tokens/{name}": "admin",
+    "GET /api/v1/audit": "admin",
+}
+
+QUESTIONS = {
+    "open": "spawn",
+    "import": "spawn",
+    "list": "view",
+    "view": "view",
+    "page": "view",
+    "blob": "view",
+    "query": "view",
+    "stop_agent": "interrupt",
+    "resume": "spawn",
+    "continue": "spawn",
+    "fork": "spawn",
+    "agents": "view",
+    "files": "input",
+    "panel": "view",
+    "prompts": "view",
+    "usage": "view",
+    "status": "view",
+    "stop": "spawn",
+    "trust.list": "view",
+    "trust.add": "admin",
+    "trust.remove": "admin",
+    "token.create": "admin",
+    "token.list": "admin",
+    "token.revoke": "admin",
+    "login.link": "admin",
+    "password.set": "admin",
+}
+
+COMMANDS = {
+    "send_input": "input",
+    "edit_queued": "input",
+    "cancel_queued": "input",
+    "answer_permission": "approve",
+    "answer_question": "approve",
+    "interrupt": "interrupt",
+    "set_model": "input",
+    "set_mode": "admin",
+    "set_effort": "input",
+    "set_fast": "input",
+    "set_thinking": "input",
+    "stop_task": "interrupt",
+    "mcp": "admin",
+    "rename": "input",
+    "archive": "input",
+    "close": "spawn",
+    "delete": "spawn",
+}
