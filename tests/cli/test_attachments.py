@@ -8,7 +8,6 @@ import pytest
 
 from flybridge.cli.attachments import (
     MAX_FILES,
-    MAX_IMAGE_BYTES,
     dragged,
     label,
     media_type,
@@ -18,6 +17,7 @@ from flybridge.cli.attachments import (
 )
 from flybridge.errors import InvalidRequestError
 from flybridge.model.content import Document, Image
+from flybridge.session.attachments import PICTURE_BYTES
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"rest"
 
@@ -53,7 +53,7 @@ def test_a_picture_and_a_document_are_read_whole(tmp_path: Path) -> None:
 def test_what_cannot_be_attached_is_refused_with_the_reason(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.png")
     (tmp_path / "text.png").write_text("hello")
-    (tmp_path / "big.png").write_bytes(PNG + bytes(MAX_IMAGE_BYTES))
+    (tmp_path / "big.png").write_bytes(PNG + bytes(PICTURE_BYTES))
     for name, why in {
         "none.png": "cannot read",
         "text.png": "is neither a PNG",

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.pictures import MAX_BYTES, media_type, to_image
+from flybridge.client.pictures import media_type, to_image
 from flybridge.errors import InvalidRequestError
 from flybridge.model.content import Image
+from flybridge.session.attachments import PICTURE_BYTES
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
@@ -46,4 +47,4 @@ def test_anything_else_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match="no file"):
         to_image(tmp_path / "pipe")
     with pytest.raises(InvalidRequestError, match="larger than 5 MB"):
-        to_image(PNG + b"\0" * MAX_BYTES)
+        to_image(PNG + b"\0" * PICTURE_BYTES)

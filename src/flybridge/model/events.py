@@ -52,6 +52,7 @@ class SessionChanged(_Event, frozen=True, kw_only=True, tag="session.changed"):
 class SessionClosed(_Event, frozen=True, kw_only=True, tag="session.closed"):
     by: str = ""
     deleting: bool = False  # and is to be forgotten
+    reason: str = ""
 
 
 # ---- the agent's process -----------------------------------------------------------------
@@ -181,7 +182,7 @@ class ItemStarted(_Event, frozen=True, kw_only=True, tag="item.started"):
     kind: ItemKind
     turn: TurnId = TurnId("")
     parent: ItemId = ItemId("")
-    name: str = ""
+    name: str = ""  # of a tool; of a text: "command" if a slash command printed it
 
 
 class TextDone(_Event, frozen=True, kw_only=True, tag="text.done"):
@@ -326,6 +327,7 @@ class RateLimit(_Event, frozen=True, kw_only=True, tag="rate_limit"):
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
     text: str
     level: Literal["info", "warning"] = "info"
+    command: bool = False  # what a slash command printed
 
 
 class Error(_Event, frozen=True, kw_only=True, tag="error"):

@@ -372,7 +372,7 @@ class LiveSession:
         loaded = self.services.journal.load(self.session)
         if loaded is None:
             raise StorageError("the session was never stored")
-        self.memory = load_memory(self.services.journal, loaded)
+        self.memory = load_memory(self.services.journal, loaded, self.memory.secrets)
         self.reset(loaded.outbox)
         return loaded.outbox
 

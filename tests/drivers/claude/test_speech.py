@@ -7,7 +7,7 @@ import pytest
 from flybridge.drivers.claude.translate import TEXT_CHARS
 from flybridge.model.deliveries import Gauge
 from flybridge.model.events import Error, Notice
-from flybridge.model.facts import TurnOver
+from flybridge.model.facts import ItemOpened, TurnOver
 from tests.drivers.claude.cli import (
     assistant,
     hear,
@@ -32,9 +32,11 @@ def test_a_failure_of_the_api_is_an_error_and_no_answer() -> None:
 
 def test_what_a_slash_command_prints_is_a_notice() -> None:
     said = user("<local-command-stdout>Total cost: $1</local-command-stdout>", isReplay=True)
-    assert hear(attached(), said) == [Notice(text="Total cost: $1")]
+    assert hear(attached(), said) == [Notice(text="Total cost: $1", command=True)]
     long = user(f"<local-command-stdout>{'x' * 10_000}</local-command-stdout>", isReplay=True)
-    assert kinds(hear(attached(), long)) == ["ItemOpened", "ItemClosed"]
+    opened, closed = hear(attached(), long)
+    assert isinstance(opened, ItemOpened)
+    assert (opened.kind, opened.name, kinds([closed])) == ("text", "command", ["ItemClosed"])
 
 
 def test_a_tools_output_cannot_speak_for_the_agent() -> None:
@@ -60,7 +62,9 @@ def test_what_a_slash_command_prints_is_said_once(version: str) -> None:
 
 def test_what_a_command_prints_as_an_error_is_a_warning() -> None:
     old = user("<local-command-stderr>Error: no</local-command-stderr>", isReplay=True)
-    assert hear(attached("2.1.38"), old) == [Notice(text="Error: no", level="warning")]
+    assert hear(attached("2.1.38"), old) == [
+        Notice(text="Error: no", level="warning", command=True)
+    ]
     source = "<local-command-stderr>Error: no</local-command-stderr>"
     new = assistant(text("Error: no"), local_command_source=source)
     assert only(hear(attached(), new), Notice).level == "warning"

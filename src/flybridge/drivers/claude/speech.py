@@ -136,13 +136,15 @@ class Speech:
         """What a slash command printed: in the user's name, or in the model's where it is newer."""
         if said:
             self._memo.spoke = True  # the turn's result repeats it
-            self._tell(said, "warning" if bad else "info")
+            self._tell(said, "warning" if bad else "info", command=True)
 
-    def _tell(self, said: str, level: Literal["info", "warning"] = "info") -> None:
+    def _tell(
+        self, said: str, level: Literal["info", "warning"] = "info", *, command: bool = False
+    ) -> None:
         if len(said) > TEXT_CHARS:
-            self._items.printed(said)
+            self._items.printed(said, "command" if command else "")
         else:
-            self._sink.put(e.Notice(text=said, level=level))
+            self._sink.put(e.Notice(text=said, level=level, command=command))
 
     def _tool_results(self, message: w.User, results: list[w.ToolResultBlock], line: bytes) -> None:
         parent = (message.parent_tool_use_id or "")[:MAX_NAME]

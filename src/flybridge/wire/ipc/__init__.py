@@ -1,0 +1,1 @@
+"""The IPC of a bridge to one parent program: NDJSON in on stdin, NDJSON out on stdout."""

@@ -1,0 +1,30 @@
+"""The agent's own words about itself, kept apart: those of its start and those of a turn."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from flybridge.adapters.ipc.metadata import About
+from flybridge.model import events as ev
+from tests.adapters.ipc.session_kit import raw, ready
+
+
+@pytest.mark.conforms("ipc: metadata")
+def test_the_last_introduction_counts_and_nothing_is_forgotten() -> None:
+    about = About("/here")
+    about.ready(ev.AgentReady(model="first", detail=raw({"models": [1]})), {})
+    assert about.message().cwd == "/here"
+    about.ready(ready("conv-1", mode="plan", output_style="plain"), {})
+    said = json.loads(msgspec.json.encode(about.message()))
+    assert (said["session_id"], said["cwd"], said["permissionMode"]) == (
+        "conv-1",
+        "/project",
+        "plan",
+    )
+    assert (said["version"], said["output_style"]) == ("9.9.9", "plain")
+    assert bytes(about.offered["models"]) == b"[1]"
+    about.ready(ev.AgentReady(mode="default", detail=raw({"_blob": "b"})), {"b": b'{"tools":[]}'})
+    assert (about.mode, bytes(about.told["tools"])) == ("default", b"[]")

@@ -1,0 +1,67 @@
+"""The IPC examples in three languages say the same, against a real gateway and the demo agent."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests import conftest
+from tests.client.real import RealGateway, real_gateway
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAID = "I thought about it: **two helms, one rudder.**\n"
+conftest.NEEDS["node"] = lambda: shutil.which("node") is not None
+conftest.NEEDS["jq"] = lambda: shutil.which("jq") is not None
+
+
+@pytest.fixture
+async def gateway(short_tmp: Path) -> AsyncIterator[RealGateway]:
+    async with real_gateway(short_tmp) as gateway:
+        gateway.start()
+        async with await gateway.client():
+            pass
+        yield gateway
+
+
+async def run(gateway: RealGateway, *argv: str) -> tuple[int | None, str, str]:
+    program = gateway.base / "flybridge"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m flybridge "$@"\n')
+    program.chmod(0o700)
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        env={
+            **gateway.environ,
+            "FLYBRIDGE_STATE": str(gateway.state.path),
+            "FLYBRIDGE": str(program),
+        },
+        cwd=gateway.work,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(40):
+        out, err = await process.communicate()
+    return process.returncode, out.decode(), err.decode()
+
+
+async def test_python_gets_an_answer(gateway: RealGateway) -> None:
+    example = str(EXAMPLES / "ipc_python.py")
+    assert await run(gateway, sys.executable, example, "think boats") == (0, SAID, "")
+    status, out, _ = await run(gateway, sys.executable, example, "run ls")
+    assert (status, "nobody is here" in out) == (0, True)
+
+
+@pytest.mark.needs("node")
+async def test_node_gets_an_answer(gateway: RealGateway) -> None:
+    example = str(EXAMPLES / "ipc_node.mjs")
+    assert await run(gateway, "node", example, "think boats") == (0, SAID, "")
+
+
+@pytest.mark.needs("jq")
+async def test_the_shell_gets_an_answer(gateway: RealGateway) -> None:
+    example = str(EXAMPLES / "ipc_shell.sh")
+    assert await run(gateway, "sh", example, "think boats") == (0, SAID, "")
