@@ -7,10 +7,10 @@ PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test agents check fmt docs soak bench lock clean
+.PHONY: help run test agents check fmt docs soak bench bench-full lock clean
 
 help:            ## this list
-	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
 run: .ready      ## chat with the built-in demo agent: no key, no account
 	@$(PY) -m flybridge chat --agent demo
@@ -30,6 +30,8 @@ check: .ready    ## format, lint, types, import floors, generated pages
 	@$(PY) tools/cli_help.py --check
 	@$(PY) tools/schema.py --check
 	@$(PY) tools/openapi.py --check
+	@$(PY) tools/ipc_reference.py --check
+	@$(PY) tools/runs_page.py --check
 	@$(PY) tools/conformance.py --check
 
 fmt: .ready      ## format, and fix what can be fixed
@@ -41,13 +43,18 @@ docs: .ready     ## write the reference pages that are read off the code
 	@$(PY) tools/cli_help.py
 	@$(PY) tools/schema.py
 	@$(PY) tools/openapi.py
+	@$(PY) tools/ipc_reference.py
+	@$(PY) tools/runs_page.py
 	@$(PY) tools/conformance.py
 
 soak: .ready     ## the big counts: random kills with a printed seed
 	@$(PY) -m tests.soak
 
-bench: .ready    ## measure: CPU per line, keeper memory
+bench: .ready    ## measure the real path against its goals, three rounds
 	@$(PY) -m bench
+
+bench-full: .ready  ## the same with more of everything, seven rounds
+	@$(PY) -m bench --full
 
 lock: .ready     ## pin every dependency again, with hashes and without addresses
 	@$(PIP) install uv && $(PY) -m uv pip compile -q --universal --python-version 3.11 \
@@ -55,7 +62,7 @@ lock: .ready     ## pin every dependency again, with hashes and without addresse
 
 clean:           ## remove everything that make made
 	@rm -rf .venv .ready .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	  .import_linter_cache build dist
+	  .import_linter_cache build dist bench/results bench/node/node_modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # .ready is touched last: a set-up that failed half way is done again from the start.

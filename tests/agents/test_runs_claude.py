@@ -53,7 +53,7 @@ def play(argv: list[str], env: dict[str, str], cwd: Path, prompt: str) -> list[d
                 asked = frames[-1]["payload"]
                 label = asked["options"][0]["label"]
                 say("run.input", {"question_id": asked["question_id"], "value": label})
-        assert process.wait(20) == 0
+        assert process.wait(20) == 0, frames[-1:]
     return frames
 
 

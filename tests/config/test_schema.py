@@ -39,6 +39,7 @@ def test_every_leaf_has_a_dotted_key() -> None:
         "limits.sessions",
         "limits.idle_s",
         "retention.days",
+        "output.adhoc_output",
         "serve.host",
         "serve.port",
         "serve.names",
@@ -50,7 +51,7 @@ def test_every_leaf_has_a_dotted_key() -> None:
 
 
 def test_a_project_may_set_only_what_is_shown() -> None:
-    assert {"default_agent", "title", "labels"} == PROJECT_KEYS
+    assert {"default_agent", "title", "labels", "output"} == PROJECT_KEYS
 
 
 @pytest.mark.parametrize(

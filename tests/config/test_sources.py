@@ -197,7 +197,7 @@ def test_no_key_is_allowed_to_a_project_by_being_new(
         except ConfigError as error:
             if "may not set this" not in error.reason:
                 allowed.add(key)
-    assert allowed == {"default_agent", "title", "labels"}
+    assert allowed == {"default_agent", "title", "labels", "output.adhoc_output"}
 
 
 def test_a_project_may_choose_among_agents_that_are_there(

@@ -207,7 +207,8 @@ export interface ErrorLine {
  * Say something to the agent.
  *
  * `auto` hands it over as soon as the agent takes input, `steer` does so only while a
- * turn runs, `queue` holds it until the running turn is over.
+ * turn runs, `queue` holds it until the running turn is over. `secret`: it is written down
+ * nowhere, and what the agent repeats of it is hidden; it must be able to leave at once.
  */
 export interface SendInputCommand {
   type: "send_input";
@@ -216,6 +217,7 @@ export interface SendInputCommand {
   mode?: "auto" | "queue" | "steer";
   /** not after this time on the gateway's clock; 0: whenever it can be */
   deadline_ms?: number;
+  secret?: boolean;
 }
 
 export interface TextContent {
@@ -339,9 +341,10 @@ export interface DeleteCommand {
   type: "delete";
 }
 
-/** End the agent and take no more input. The log stays. */
+/** End the agent and take no more input. The log stays, and says the `reason`. */
 export interface CloseCommand {
   type: "close";
+  reason?: string;
 }
 
 export interface SessionOpenedEvent {
@@ -422,6 +425,7 @@ export interface SessionClosedEvent {
   by?: string;
   /** and is to be forgotten */
   deleting?: boolean;
+  reason?: string;
 }
 
 export interface AgentStartedEvent {
@@ -561,6 +565,7 @@ export interface ItemStartedEvent {
   kind: "text" | "thinking" | "tool";
   turn?: string;
   parent?: string;
+  /** of a tool; of a text: "command" if a slash command printed it */
   name?: string;
 }
 
@@ -731,6 +736,8 @@ export interface NoticeEvent {
   text: string;
   /** Default: "info". */
   level?: "info" | "warning";
+  /** what a slash command printed */
+  command?: boolean;
 }
 
 export interface FailureEvent {

@@ -7,11 +7,15 @@ from __future__ import annotations
 import click
 
 import flybridge
+from flybridge.cli.adhoc import adhoc
 from flybridge.cli.audit import audit
 from flybridge.cli.browser import open_browser
 from flybridge.cli.chat import chat
+from flybridge.cli.config_cmd import config
 from flybridge.cli.doctor import doctor
 from flybridge.cli.gateway import gateway, status, stop
+from flybridge.cli.ipc import ipc
+from flybridge.cli.runs import runs
 from flybridge.cli.serve import serve
 from flybridge.cli.service import logs, service
 from flybridge.cli.sessions import sessions
@@ -27,11 +31,16 @@ def main() -> None:
 
 
 main.add_command(chat)
+main.add_command(adhoc)
+main.add_command(adhoc, "run")
+main.add_command(runs)
 main.add_command(sessions)
 main.add_command(gateway)
 main.add_command(history)
+main.add_command(config)
 main.add_command(doctor)
 main.add_command(serve)
+main.add_command(ipc)
 main.add_command(status)
 main.add_command(stop)
 main.add_command(logs)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-PROJECT_KEYS = frozenset({"default_agent", "title", "labels"})
+PROJECT_KEYS = frozenset({"default_agent", "title", "labels", "output"})
 
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=10**8)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
@@ -57,6 +57,10 @@ class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True):
     days: Annotated[int, msgspec.Meta(ge=0, le=36_500)] = 0  # 0: for ever
 
 
+class OutputConfig(msgspec.Struct, frozen=True, kw_only=True):
+    adhoc_output: Literal["cli", "json"] = "cli"  # of `flybridge adhoc` without --output
+
+
 def built_in_agents() -> dict[str, AgentConfig]:
     return {
         "claude": AgentConfig(kind="claude", program=PROGRAMS["claude"]),
@@ -75,6 +79,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     keeper: KeeperConfig = KeeperConfig()
     limits: LimitsConfig = LimitsConfig()
     retention: RetentionConfig = RetentionConfig()
+    output: OutputConfig = OutputConfig()
     serve: ServeConfig = ServeConfig()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 

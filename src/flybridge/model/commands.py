@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -17,12 +17,14 @@ class SendInput(msgspec.Struct, frozen=True, kw_only=True, tag="send_input"):
     """Say something to the agent.
 
     ``auto`` hands it over as soon as the agent takes input, ``steer`` does so only while a
-    turn runs, ``queue`` holds it until the running turn is over.
+    turn runs, ``queue`` holds it until the running turn is over. ``secret``: it is written down
+    nowhere, and what the agent repeats of it is hidden; it must be able to leave at once.
     """
 
     content: tuple[Content, ...]
     mode: Literal["auto", "steer", "queue"] = "auto"
     deadline_ms: int = 0  # not after this time on the gateway's clock; 0: whenever it can be
+    secret: bool = False
 
 
 class EditQueued(msgspec.Struct, frozen=True, kw_only=True, tag="edit_queued"):
@@ -110,7 +112,9 @@ class Delete(msgspec.Struct, frozen=True, kw_only=True, tag="delete"):
 
 
 class Close(msgspec.Struct, frozen=True, kw_only=True, tag="close"):
-    """End the agent and take no more input. The log stays."""
+    """End the agent and take no more input. The log stays, and says the ``reason``."""
+
+    reason: Annotated[str, msgspec.Meta(max_length=1000)] = ""
 
 
 Command: TypeAlias = (

@@ -1,0 +1,1 @@
+"""The run front end: a session's log as the frames of one run."""

@@ -1,0 +1,266 @@
+"""The loop around a run: standard input, the session and signals in; standard output out."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+import click
+
+from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.cli.adhoc_session import code_of, find, open_run, resolved, whole
+from flybridge.cli.adhoc_streams import InputThread, OutputThread
+from flybridge.cli.safe_text import one_line
+from flybridge.cli.trusting import Folder
+from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset
+from flybridge.errors import (
+    FlybridgeError,
+    GatewayUnreachableError,
+    InvalidRequestError,
+    SessionClosedError,
+    SessionNotFoundError,
+)
+from flybridge.model.commands import Close
+from flybridge.model.deliveries import Stage
+from flybridge.wire.runs.messages import Cancelled, Failed, RunConfig, Started
+
+WAIT_MS = 10_000
+STARTED_S = 0.7  # a script hears after a second that its run exists
+STOP_S = 10.0
+FLUSH_S = 5.0  # for a reader that stands still, once we were told to end
+AGAIN_S = 0.2
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+News: TypeAlias = "bytes | Item | FlybridgeError | str"
+
+
+class RunLoop:
+    """Drives one :class:`RunAdapter` until its run is over.
+
+    ``stdin``: where frames are read, or all there will ever be of them. ``show`` makes what is
+    written out of a frame.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        adapter: RunAdapter,
+        *,
+        stdin: int | bytes,
+        stdout: int,
+        flags: RunConfig,
+        show: Callable[[bytes], bytes] = bytes,
+        folder: Folder = "ask",
+        detach: bool = False,
+    ) -> None:
+        self._client = client
+        self._adapter = adapter
+        self._stdin = stdin
+        self._flags = flags
+        self._show = show
+        self._folder: Folder = folder
+        self._detach = detach
+        self._session = ""
+        self._ours = False  # begun here, and not before
+        self._previews = True
+        self._head = 0
+        self._news: asyncio.Queue[News] = asyncio.Queue(maxsize=64)
+        self._told = False  # a signal came
+        self._out = OutputThread(stdout, lambda: self._ended("nobody reads the output any more"))
+        self._watching: asyncio.Task[None] | None = None
+
+    async def run(self, session: str = "") -> int:
+        """The exit status. ``session``: of a run that was begun before."""
+        loop = asyncio.get_running_loop()
+        for one in ENDING:
+            loop.add_signal_handler(one, self._signalled, one)
+        if session:
+            self._adapter.begun = True
+            self._follow(session)
+        self._read()
+        try:
+            while self._adapter.terminal is None and not (self._detach and self._session):
+                await self._turn()
+        finally:
+            if self._watching is not None:
+                self._watching.cancel()
+                await asyncio.gather(self._watching, return_exceptions=True)
+        await self._leave()
+        failed = isinstance(self._adapter.terminal, Failed) or self._out.broken
+        return 1 if failed else 0
+
+    def _read(self) -> None:
+        if isinstance(self._stdin, int):
+            InputThread(self._stdin, self._news.put)
+            return
+        for data in (self._stdin, b""):
+            if data or not self._adapter.begun:
+                self._news.put_nowait(data)
+
+    def _signalled(self, which: signal.Signals) -> None:
+        self._told = True
+        self._ended(which.name)
+
+    def _ended(self, reason: str) -> None:
+        """Somebody does not want it any more; a script that never began has nothing to end."""
+        if self._adapter.begun:
+            self._adapter.end(Cancelled(reason=reason))
+        else:
+            self._adapter.fail("protocol_error", f"ended before a run.start came: {reason}", _now())
+        try:
+            self._news.put_nowait(reason)  # only to wake up
+        except asyncio.QueueFull:
+            pass
+
+    # ---- one turn of the loop ------------------------------------------------------------------
+
+    async def _turn(self) -> None:
+        await self._take(await self._next())
+        self._adapter.act(_now())
+        for want in self._adapter.wants():
+            if self._adapter.terminal is None:
+                await self._do(want)
+        self._flush()
+        if not self._told:
+            await self._out.drained()
+
+    async def _next(self) -> News:
+        due = self._adapter.deadline_ms
+        if due is None or not self._news.empty():
+            return await self._news.get()
+        try:
+            return await asyncio.wait_for(self._news.get(), max(due - _now(), 0) / 1000)
+        except TimeoutError:
+            return ""
+
+    async def _take(self, news: News) -> None:
+        adapter = self._adapter
+        match news:
+            case bytes():
+                adapter.receive(news, _now())
+            case EventItem(seq=seq, at_ms=at_ms):
+                adapter.event(seq, at_ms, await whole(self._client, news))
+                adapter.caught_up = seq >= self._head
+            case PreviewItem(item=item, since=since, upto=upto, text=text):
+                adapter.preview(item, since, upto, text, _now())
+            case Detached() | Reset():
+                adapter.fail("internal_error", "the session of this run is gone", _now())
+            case FlybridgeError():
+                adapter.fail(code_of(news), str(news), _now())
+            case _:
+                pass
+
+    def _flush(self) -> None:
+        for line in self._adapter.take():
+            self._out.put(self._show(line))
+        for text in self._adapter.warnings:
+            warn(text)
+        self._adapter.warnings.clear()
+
+    # ---- what is to be done --------------------------------------------------------------------
+
+    async def _do(self, want: OpenRun | Tell) -> None:
+        try:
+            if isinstance(want, OpenRun):
+                await self._begin(want)
+            else:
+                await self._tell(want)
+        except FlybridgeError as error:
+            self._adapter.fail(code_of(error), str(error), _now())
+
+    async def _begin(self, want: OpenRun) -> None:
+        adapter = self._adapter
+        wanted = resolved(want.start.config, self._flags)
+        if await find(self._client, adapter.run) is not None:
+            raise InvalidRequestError(f"the run {adapter.run} was started already")
+        self._ours, self._previews = True, wanted.stream
+        opening = asyncio.create_task(self._open(want, wanted))
+        if self._detach or not (await asyncio.wait({opening}, timeout=STARTED_S))[0]:
+            started = Started(provider=wanted.agent, model=wanted.model, config=wanted)
+            adapter.begin(started, _now())
+            self._flush()
+        self._follow(await opening)
+
+    async def _open(self, want: OpenRun, wanted: RunConfig) -> str:
+        session = await open_run(self._client, self._adapter.run, wanted, self._folder)
+        self._adapter.said_prompt()
+        await self._submit(session, prompt_of(want.start))
+        return session
+
+    async def _tell(self, want: Tell) -> None:
+        if not self._session:  # it was never opened
+            self._adapter.fail("internal_error", "the run was never begun", _now())
+            return
+        try:
+            await self._submit(self._session, want)
+        except SessionClosedError:
+            pass  # the log says how
+        except (GatewayUnreachableError, SessionNotFoundError):
+            raise
+        except FlybridgeError as error:
+            if isinstance(want.command, Close):
+                raise
+            self._adapter.refused(want, f"not taken: {error} ({error.code})")
+
+    async def _submit(self, session: str, want: Tell) -> None:
+        await self._client.submit_reliably(
+            session, want.command, request=want.request, until=Stage.ACCEPTED, wait_ms=WAIT_MS
+        )
+
+    def _follow(self, session: str) -> None:
+        self._session = session
+        self._watching = asyncio.create_task(self._watch(session))
+
+    async def _watch(self, session: str) -> None:
+        """Everything the session says, across gateways that come and go."""
+        after, epoch = 0, 0
+        try:
+            while True:
+                async with self._client.watch(
+                    session, after=after, epoch=epoch, previews=self._previews
+                ) as items:
+                    await items.begin()
+                    self._head = max(self._head, items.head)
+                    async for item in items:
+                        if isinstance(item, Detached) and item.code == "gateway_stopped":
+                            break
+                        await self._news.put(item)
+                    after, epoch = items.last_seq, items.epoch
+                await asyncio.sleep(AGAIN_S)
+        except FlybridgeError as error:
+            await self._news.put(error)
+
+    # ---- the end -------------------------------------------------------------------------------
+
+    async def _leave(self) -> None:
+        """Everything is written, and the agent is put away; the log stays.
+
+        The agent of a session that was closed is ended by the gateway, in its own time.
+        """
+        self._flush()
+        try:
+            async with asyncio.timeout(FLUSH_S if self._told else None):
+                await self._out.drained(0)
+        except TimeoutError:
+            pass
+        over = self._adapter.terminal is not None and not self._adapter.ending
+        if self._session and over and (self._ours or self._adapter.log.seq > self._head):
+            try:
+                async with asyncio.timeout(STOP_S):
+                    await self._client.ask("stop_agent", {"session": self._session})
+            except (FlybridgeError, TimeoutError) as error:
+                warn(f"the agent was not ended: {error}")
+
+
+def warn(text: str) -> None:
+    """Say something beside the protocol, if anybody listens."""
+    try:
+        click.echo(f"flybridge: {one_line(text)}", err=True)
+    except OSError:
+        pass
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000

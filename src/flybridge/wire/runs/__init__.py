@@ -1,0 +1,1 @@
+"""The run protocol: one task, one run, for scripts and orchestrators."""
