@@ -52,6 +52,9 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "ptrace": _can_trace,
     "git": _program("git"),
     "cc": _program("cc"),
+    "curl": _program("curl"),
+    "jq": _program("jq"),
+    "openssl": _program("openssl"),
     "claude": _program("claude"),
     "root": lambda: os.geteuid() == 0,
     "linux": lambda: Path("/proc/self/stat").exists(),
@@ -157,3 +160,16 @@ def _own_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv(f"XDG_{name}", str(home / name.partition("_")[0].lower()))
     yield
     shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> tuple[str, str]:
+    """The files of a certificate for this machine, and of its key."""
+    if not _has("openssl"):
+        pytest.skip(COULD_NOT_RUN + "openssl")
+    cert, key = str(tmp_path / "c.pem"), str(tmp_path / "k.pem")
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
+    names = ["-subj", "/CN=boat", "-addext", "subjectAltName=IP:127.0.0.1"]
+    argv = [*words.split(), *names, "-keyout", key, "-out", cert]
+    subprocess.run(argv, check=True, capture_output=True, timeout=30)
+    return cert, key

@@ -7,7 +7,6 @@ do (look, talk, interrupt) is in docs/explanation/security.md, and is tried here
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -176,7 +175,7 @@ def test_abuse_29_a_persons_cookie_in_its_hands_does_not_either(inside: Inside) 
     assert got.status == 200  # the ticket is still its owner's
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="could not run: needs curl")
+@pytest.mark.needs("curl")
 @pytest.mark.parametrize("credential", ["token", "cookie", "both"])
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 def test_abuse_26_curl_does_not_either(inside: Inside, credential: str, name: str) -> None:

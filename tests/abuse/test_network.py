@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -180,18 +179,6 @@ def test_abuse_08_an_address_that_others_reach_needs_tls(short_tmp: Path) -> Non
         assert status == 1, (out, err)
         assert "--tls-cert" in err
         assert not server.state.exists()
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    if shutil.which("openssl") is None:
-        pytest.skip("could not run: needs openssl")
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = str(folder / "cert.pem"), str(folder / "key.pem")
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
-    name = ["-subj", "/CN=localhost", "-keyout", key, "-out", cert]
-    subprocess.run([*command.split(), *name], check=True, capture_output=True)
-    return cert, key
 
 
 @pytest.mark.abuse(8, 22)

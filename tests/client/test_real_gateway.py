@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -233,12 +232,10 @@ async def test_everything_from_the_environment(
         assert await web.sessions() == []
 
 
-async def test_over_tls_below_a_base_path(gateway: RealGateway) -> None:
-    cert, key = str(gateway.base / "c.pem"), str(gateway.base / "k.pem")
-    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    names = ["-subj", "/CN=boat", "-addext", "subjectAltName=IP:127.0.0.1"]
-    argv = [*words.split(), *names, "-keyout", key, "-out", cert]
-    await asyncio.to_thread(subprocess.run, argv, check=True, capture_output=True, timeout=30)
+async def test_over_tls_below_a_base_path(
+    gateway: RealGateway, certificate: tuple[str, str]
+) -> None:
+    cert, key = certificate
     await gateway.serve("--tls-cert", cert, "--tls-key", key, "--base-path", "/boat")
     assert gateway.url.startswith("https://127.0.0.1:")
     assert gateway.url.endswith("/boat")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -166,21 +165,16 @@ async def test_a_refused_upgrade_is_named(
 
 
 @pytest.fixture
-def certificate(tmp_path: Path) -> tuple[str, ssl.SSLContext]:
-    cert, key = str(tmp_path / "c.pem"), str(tmp_path / "k.pem")
-    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    names = ["-subj", "/CN=boat", "-addext", "subjectAltName=IP:127.0.0.1"]
-    argv = [*words.split(), *names, "-keyout", key, "-out", cert]
-    subprocess.run(argv, check=True, capture_output=True, timeout=30)
+def with_tls(certificate: tuple[str, str]) -> tuple[str, ssl.SSLContext]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    return cert, context
+    context.load_cert_chain(*certificate)
+    return certificate[0], context
 
 
 async def test_with_tls_the_certificate_is_the_proof(
-    gateway: ScriptedGateway, certificate: tuple[str, ssl.SSLContext]
+    gateway: ScriptedGateway, with_tls: tuple[str, ssl.SSLContext]
 ) -> None:
-    cert, tls = certificate
+    cert, tls = with_tls
     async with listening(gateway, tls=tls) as door:
         address = UrlAddress(door.url, Token(TOKEN), cafile=cert)
         async with Client(address) as client:
@@ -190,9 +184,9 @@ async def test_with_tls_the_certificate_is_the_proof(
 
 
 async def test_a_certificate_nobody_vouches_for_gets_nothing(
-    gateway: ScriptedGateway, certificate: tuple[str, ssl.SSLContext]
+    gateway: ScriptedGateway, with_tls: tuple[str, ssl.SSLContext]
 ) -> None:
-    cert, tls = certificate
+    cert, tls = with_tls
     async with listening(gateway, tls=tls) as door:
         with pytest.raises(GatewayError, match="not who it says it is"):
             await UrlAddress(door.url, Token(TOKEN)).connect("test")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests import conftest
+from tests.agents.rig import node
 from tests.client.real import RealGateway, real_gateway
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = "I thought about it: **two helms, one rudder.**\n"
-conftest.NEEDS["node"] = lambda: shutil.which("node") is not None
-conftest.NEEDS["jq"] = lambda: shutil.which("jq") is not None
 
 
 @pytest.fixture
@@ -55,10 +52,11 @@ async def test_python_gets_an_answer(gateway: RealGateway) -> None:
     assert (status, "nobody is here" in out) == (0, True)
 
 
-@pytest.mark.needs("node")
 async def test_node_gets_an_answer(gateway: RealGateway) -> None:
     example = str(EXAMPLES / "ipc_node.mjs")
-    assert await run(gateway, "node", example, "think boats") == (0, SAID, "")
+    program = node()
+    assert program is not None, "the Node that comes with the tools is not there"
+    assert await run(gateway, str(program), example, "think boats") == (0, SAID, "")
 
 
 @pytest.mark.needs("jq")

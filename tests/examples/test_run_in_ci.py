@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.at_terminal import Home, home_in
-from tests.conftest import NEEDS, _program
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "run-in-ci.md"
-NEEDS.setdefault("jq", _program("jq"))
 
 
 def block(language: str, words: str) -> str:

@@ -5,7 +5,6 @@ import errno
 import resource
 import socket
 import ssl
-import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -254,15 +253,6 @@ async def test_a_certificate_that_is_none_is_an_error(tmp_path: Path) -> None:
     door.bind()
     with pytest.raises(GatewayError, match="certificate"):
         await door.open(app, Upgraded)
-
-
-@pytest.fixture
-def certificate(tmp_path: Path) -> tuple[str, str]:
-    cert, key = str(tmp_path / "c.pem"), str(tmp_path / "k.pem")
-    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    argv = [*words.split(), "-subj", "/CN=localhost", "-keyout", key, "-out", cert]
-    subprocess.run(argv, check=True, capture_output=True, timeout=30)
-    return cert, key
 
 
 async def test_with_a_certificate_it_speaks_tls_and_nothing_else(
