@@ -47,8 +47,12 @@ docs: .ready     ## write the reference pages that are read off the code
 	@$(PY) tools/runs_page.py
 	@$(PY) tools/conformance.py
 
-soak: .ready     ## the big counts: random kills with a printed seed
+soak: .ready     ## the big counts: random kills, runs and inputs, with printed seeds; hours
 	@$(PY) -m tests.soak
+	@$(PY) -m tests.soak.runs --count 1000
+	@$(PY) -m fuzz gate --count 5000000
+	@$(PY) -m fuzz envelope --count 4000000
+	@$(PY) -m fuzz frames --count 1000000
 
 bench: .ready    ## measure the real path against its goals, three rounds
 	@$(PY) -m bench

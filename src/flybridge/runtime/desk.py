@@ -26,6 +26,7 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
+from flybridge.runtime.alarms import Alarms
 from flybridge.runtime.caller import Caller, authorise, knows, outlives_the_prompt, scope_of
 from flybridge.runtime.hub import Hub, Sink, Subscription
 from flybridge.runtime.live import LiveSession
@@ -71,6 +72,7 @@ class Desk:
         known = SessionQuestions(sessions, journal, blobs, audit)
         self._questions = {**known.table(), **extra}
         self._audit = audit
+        self._alarms = Alarms()
 
     async def handle(self, client: Client, request: Request) -> None:
         """Carry out one request and reply to it once. Never raises."""
@@ -111,6 +113,10 @@ class Desk:
             reply = await self._submit(caller, request)
         except FlybridgeError as error:
             self._refused(caller, event, request.session, request.request, error)
+            if isinstance(error, NotAllowedError) and knows(caller, request.session):
+                live = self._sessions.loaded(request.session)
+                if live is not None:
+                    self._alarms.refused(live, caller, request.command)
             raise
         if isinstance(request.command, _AUDITED) and not reply.duplicate:
             self._audit(
