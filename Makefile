@@ -16,7 +16,7 @@ run: .ready      ## chat with the built-in demo agent: no key, no account
 	@$(PY) -m flybridge chat --agent demo
 
 test: .ready agents  ## every test that needs no network and no key
-	@$(PY) -m pytest -q
+	@$(PY) tools/run_tests.py
 
 agents: .ready   ## install the real agents that tests run, where there is a registry
 	@$(PY) tools/install_agents.py

@@ -310,7 +310,11 @@ try:
     keeper.sendall(struct.pack("!BQI", 1, 0, len(hello)) + hello)
 except BrokenPipeError:
     pass
-print(keeper.recv(4096)[13:].decode())
+try:
+    said = keeper.recv(4096)
+except ConnectionResetError:  # it hung up on what it had not read, and its last word is lost
+    said = b""
+print(said[13:].decode() or json.dumps({"code": "hung_up"}))
 """
 
 
@@ -321,7 +325,7 @@ def test_abuse_26_no_keeper_is_taken_over_by_an_agent(inside: Inside) -> None:
     for session in (inside.session, inside.other):
         argv = [sys.executable, "-c", TAKE_OVER, str(server.state / "journal.db"), session]
         done = inside.hands.run(argv)
-        assert json.loads(done["out"])["code"] == "not_allowed", done
+        assert json.loads(done["out"])["code"] in ("not_allowed", "hung_up"), done
     assert inside.still_asks()
 
 
