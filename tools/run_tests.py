@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-WAITING = ("tests/agents", "tests/abuse", "tests/crash")
+WAITING = ("tests/agents", "tests/abuse")
 
 
 def main() -> int:

@@ -301,7 +301,7 @@ for end in ("", "-wal"):
 rows = sqlite3.connect(folder + "/j").execute(
     "SELECT body FROM incarnations WHERE session = ?", (session,)
 )
-row = [json.loads(body) for (body,) in rows][-1]
+(row,) = [row for (body,) in rows if (row := json.loads(body))["state"] == "live"]
 keeper = socket.socket(socket.AF_UNIX)
 keeper.settimeout(10)
 keeper.connect(row["socket"])
