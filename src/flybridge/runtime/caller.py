@@ -66,6 +66,16 @@ def knows(caller: Caller, session: str) -> bool:
     return not caller.sessions or session in caller.sessions
 
 
+def who(caller: Caller) -> dict[str, str]:
+    """A caller, as the audit log names one."""
+    return {
+        "principal": caller.principal,
+        "credential": caller.credential,
+        "door": caller.door,
+        "source": caller.source or caller.process,
+    }
+
+
 def scope_of(command: c.Command) -> Scope:
     """What a command needs."""
     return _NEEDS[type(command)]

@@ -27,7 +27,7 @@ from flybridge.model.deliveries import Reply
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.alarms import Alarms
-from flybridge.runtime.caller import Caller, authorise, knows, outlives_the_prompt, scope_of
+from flybridge.runtime.caller import Caller, authorise, knows, outlives_the_prompt, scope_of, who
 from flybridge.runtime.hub import Hub, Sink, Subscription
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.questions import MAX_REQUEST_ID, Question, SessionQuestions, answer
@@ -128,7 +128,7 @@ class Desk:
                     request=request.request,
                     target=getattr(request.command, "prompt", ""),
                     detail=choice_of(request.command),
-                    **_who(caller),
+                    **who(caller),
                 )
             )
         return reply
@@ -236,7 +236,7 @@ class Desk:
             self._refused(caller, request.name, "", "", error)
             raise
         if self._questions[request.name].audited:
-            self._audit(Record(event=request.name, outcome="done", **_who(caller)))
+            self._audit(Record(event=request.name, outcome="done", **who(caller)))
         return value
 
     # ---- who may, and who did ----------------------------------------------------------------
@@ -259,18 +259,9 @@ class Desk:
                     session=session,
                     request=request,
                     detail=error.scope,
-                    **_who(caller),
+                    **who(caller),
                 )
             )
-
-
-def _who(caller: Caller) -> dict[str, str]:
-    return {
-        "principal": caller.principal,
-        "credential": caller.credential,
-        "door": caller.door,
-        "source": caller.source or caller.process,
-    }
 
 
 def _details(error: FlybridgeError) -> Raw:

@@ -26,7 +26,7 @@ from flybridge.model.audit import Record
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
-from flybridge.runtime.caller import OPENER, Caller, Scope, authorise, grants, knows
+from flybridge.runtime.caller import OPENER, Caller, Scope, authorise, grants, knows, who
 from flybridge.runtime.folders import check_folder, obeyed_in, restricted
 from flybridge.runtime.imports import ImportParams, Imports
 from flybridge.runtime.sessions import Sessions, session_id
@@ -220,11 +220,8 @@ class SessionQuestions:
                 Record(
                     event="folder.trust",
                     outcome="done",
-                    principal=caller.principal,
-                    credential=caller.credential,
-                    door=caller.door,
-                    source=caller.source or caller.process,
                     target=str(cwd),
+                    **who(caller),
                 )
             )
         check_folder(trusted, cwd, found)

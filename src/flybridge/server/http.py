@@ -19,7 +19,7 @@ from starlette.routing import Router
 
 from flybridge.errors import FlybridgeError, NotAllowedError, NotAuthenticatedError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.runtime.caller import Caller, who
 from flybridge.runtime.desk import Desk
 from flybridge.server.authority import Authority, cookie_of
 from flybridge.server.cookies import clear_cookie
@@ -214,12 +214,9 @@ class _Place:
                 event="route",
                 outcome="refused",
                 code="not_allowed",
-                principal=caller.principal,
-                credential=caller.credential,
-                door=caller.door,
-                source=caller.source,
                 target=route.name,
                 detail=missing,
+                **who(caller),
             )
         )
 

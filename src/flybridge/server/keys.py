@@ -11,7 +11,7 @@ import msgspec
 
 from flybridge.errors import BusyError, InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.caller import Caller, Scope, who
 from flybridge.runtime.questions import NoParams, Question
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.store.credentials import Credential
@@ -124,12 +124,9 @@ class Keys:
             Record(
                 event=event,
                 outcome="done",
-                principal=caller.principal,
-                credential=caller.credential,
-                door=caller.door,
-                source=caller.source or caller.process,
                 target=target,
                 detail=detail,
+                **who(caller),
             )
         )
 
