@@ -773,6 +773,8 @@ export interface SessionView {
   since_ms: number;
   turn: string;
   turns: number;
+  /** how the last turn did; "" while one runs, and before the first */
+  ended: string;
   model: string;
   mode: string;
   cost_usd: number;

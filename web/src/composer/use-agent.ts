@@ -1,0 +1,128 @@
+/** What the agent of a session is and can be told, as far as it said so. */
+import { useEffect, useMemo, useState } from "react";
+import { useApp, useConnection, useKey, useView } from "../parts/use-store.ts";
+import type { SessionStore } from "../store/session.ts";
+import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
+
+export interface Model {
+  readonly value: string;
+  /** What it is called once it is chosen: "default" is one that has a name. */
+  readonly resolved: string;
+  readonly name: string;
+  readonly about: string;
+}
+
+export interface Agent {
+  readonly commands: ReadonlySet<string>;
+  /** Of those, the ones that end the agent's life: it starts anew with the next message. */
+  readonly atStart: ReadonlySet<string>;
+  readonly modes: readonly string[];
+  readonly efforts: readonly string[];
+  readonly models: readonly Model[];
+  /** Slash commands: name → local, prompt or ui. */
+  readonly listed: Readonly<Record<string, string>>;
+  readonly about: ReadonlyMap<string, { readonly about: string; readonly hint: string }>;
+  readonly model: string;
+  readonly mode: string;
+  readonly effort: string;
+  readonly fast: boolean;
+}
+
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
+
+export function modelsOf(value: unknown): readonly Model[] {
+  return listOf(value)
+    .map(fieldsOf)
+    .map((one) => ({
+      value: textOf(one["value"]),
+      resolved: textOf(one["resolvedModel"]),
+      name: textOf(one["displayName"]) || textOf(one["value"]),
+      about: textOf(one["description"]),
+    }))
+    .filter((one) => one.value !== "");
+}
+
+export function aboutOf(value: unknown): Agent["about"] {
+  return new Map(
+    listOf(value)
+      .map(fieldsOf)
+      .map((one) => [
+        textOf(one["name"]),
+        { about: textOf(one["description"]), hint: textOf(one["argumentHint"]) },
+      ]),
+  );
+}
+
+export function useAgent(store: SessionStore): Agent {
+  const view = useView(store);
+  const ready = useKey(store.emitter, "ready", () => store.transcript.ready);
+  const told = useKey(store.emitter, "ready", () => store.transcript.told);
+  const settings = useAsked(store, "settings");
+  const commands = useAsked(store, "commands");
+  const models = useModels(store, told["models"]);
+  return useMemo(() => {
+    const asked = listOf(commands["commands"]).map(fieldsOf);
+    const listed =
+      ready?.commands ??
+      Object.fromEntries(asked.map((one) => [textOf(one["name"]), textOf(one["category"])]));
+    const efforts = textsOf(settings["efforts"]);
+    return {
+      commands: new Set(textsOf(settings["commands"])),
+      atStart: new Set(textsOf(settings["at_start"])),
+      modes: textsOf(settings["modes"]),
+      efforts: efforts.toSorted((a, b) => EFFORTS.indexOf(a) - EFFORTS.indexOf(b)),
+      models,
+      listed,
+      about: aboutOf(told["commands"]),
+      model: view?.model ?? "",
+      mode: view?.mode ?? "",
+      effort: view?.options.effort ?? "",
+      fast: view?.options.fast ?? false,
+    };
+  }, [view, ready, told, settings, commands, models]);
+}
+
+const NOTHING: ReturnType<typeof fieldsOf> = {};
+
+/** A part of the session's surroundings, asked for again when the agent says something new. */
+function useAsked(store: SessionStore, name: "settings" | "commands"): ReturnType<typeof fieldsOf> {
+  const app = useApp();
+  const online = useConnection() === "online";
+  const [value, setValue] = useState(NOTHING);
+  useEffect(() => {
+    if (!online) return undefined;
+    let wanted = true;
+    const ask = (): void => {
+      app.panel(store.session, name).then(
+        (told) => {
+          if (wanted) setValue(fieldsOf(told));
+        },
+        () => {}, // without it, what it would offer is not offered
+      );
+    };
+    ask();
+    const forget = store.emitter.subscribe("ready", ask);
+    return () => {
+      wanted = false;
+      forget();
+    };
+  }, [app, store, name, online]);
+  return value;
+}
+
+/** Some agents name their models when they start, others when they are asked. */
+function useModels(store: SessionStore, told: unknown): readonly Model[] {
+  const app = useApp();
+  const live = useKey(store.emitter, "view", () => store.view?.status ?? "off");
+  const [asked, setAsked] = useState<readonly Model[]>([]);
+  const known = useMemo(() => modelsOf(told), [told]);
+  const ask = known.length === 0 && live === "idle" && asked.length === 0;
+  useEffect(() => {
+    if (!ask) return;
+    app.query(store.session, "models").then(
+      (value) => setAsked(modelsOf(fieldsOf(value)["models"] ?? value)),
+      () => {},
+    );
+  }, [app, store, ask]);
+  return known.length > 0 ? known : asked;
+}

@@ -1,0 +1,42 @@
+/** One row of a change, old and new side by side. */
+
+import { memo } from "react";
+import style from "./diff.module.css";
+import { LineText, heardOf } from "./line-text.tsx";
+import type { Pair, Row } from "./rows.ts";
+import { Across } from "./unified.tsx";
+
+export const SplitRow = memo(function SplitRow(props: { pair: Pair; numbered: boolean }) {
+  const { pair, numbered } = props;
+  if (pair.kind === "across") return <Across row={pair.row} />;
+  return (
+    <div className={style.pair}>
+      <Side row={pair.left} side="left" numbered={numbered} />
+      <Side row={pair.right} side="right" numbered={numbered} />
+    </div>
+  );
+});
+
+interface SideProps {
+  readonly row: Row | null;
+  readonly side: "left" | "right";
+  readonly numbered: boolean;
+}
+
+function Side({ row, side, numbered }: SideProps) {
+  if (row === null || row.kind === "gap" || row.kind === "note") {
+    return <div className={style.nothing} />;
+  }
+  const number = row.kind !== "same" ? row.number : side === "left" ? row.old : row.new;
+  // A line that stayed is heard once.
+  const hidden = row.kind === "same" && side === "right";
+  return (
+    <div className={style[row.kind]} aria-hidden={hidden || undefined}>
+      {numbered && <span className={style.number} data-line={number} aria-hidden="true" />}
+      <span className={style.text}>
+        <span className={style.heard}>{heardOf(row, numbered)}</span>
+        <LineText row={row} />
+      </span>
+    </div>
+  );
+}

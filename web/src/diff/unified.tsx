@@ -1,0 +1,34 @@
+/** One row of a change, old and new lines below one another. */
+
+import { memo } from "react";
+import style from "./diff.module.css";
+import { LineText, heardOf } from "./line-text.tsx";
+import type { Row } from "./rows.ts";
+
+const SIGNS = { same: " ", removed: "\u2212", added: "+" } as const;
+
+export const UnifiedRow = memo(function UnifiedRow(props: { row: Row; numbered: boolean }) {
+  const { row, numbered } = props;
+  if (row.kind === "gap" || row.kind === "note") return <Across row={row} />;
+  const old = row.kind === "same" ? row.old : row.kind === "removed" ? row.number : "";
+  const fresh = row.kind === "same" ? row.new : row.kind === "added" ? row.number : "";
+  return (
+    <div className={style[row.kind]}>
+      {numbered && <span className={style.number} data-line={old} aria-hidden="true" />}
+      {numbered && <span className={style.number} data-line={fresh} aria-hidden="true" />}
+      <span className={style.sign} data-sign={SIGNS[row.kind]} aria-hidden="true" />
+      <span className={style.text}>
+        <span className={style.heard}>{heardOf(row, numbered)}</span>
+        <LineText row={row} />
+      </span>
+    </div>
+  );
+});
+
+/** A remark, or lines that were left out. */
+export function Across({ row }: { row: Row }) {
+  if (row.kind === "gap") {
+    return <div className={style.across}>{`${row.skipped} unchanged lines`}</div>;
+  }
+  return row.kind === "note" ? <div className={style.across}>{row.text}</div> : null;
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from "react";
+import { Button } from "../parts/button.tsx";
+import { Link } from "../parts/link.tsx";
+import { ago } from "../parts/spoken.ts";
+import { useApp } from "../parts/use-store.ts";
+import type { Hit } from "./conversations.ts";
+import { keep } from "./go-on.ts";
+import style from "./history.module.css";
+
+interface Props {
+  readonly hit: Hit;
+  readonly nowMs: number;
+}
+
+/** A place where the words stand, and the way to the conversation around it. */
+export function HitRow({ hit, nowMs }: Props): ReactNode {
+  const app = useApp();
+  return (
+    <li className={style.row}>
+      <div className={style.what}>
+        <span className={style.excerpt}>{hit.excerpt}</span>
+        <span className={style.meta}>{hit.who}</span>
+      </div>
+      <span className={style.age}>{hit.atMs > 0 ? ago(hit.atMs, nowMs) : ""}</span>
+      <div className={style.ways}>
+        {hit.session === "" ? (
+          <Button look="quiet" onClick={() => void keep(app, hit.id)}>
+            Import
+          </Button>
+        ) : (
+          <Link className={style.way} to={{ view: "session", session: hit.session }}>
+            Open
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import { useKey, useView } from "../parts/use-store.ts";
+import type { SessionStore } from "../store/session.ts";
+import { shortPath } from "../tools/target.ts";
+import { changesOf } from "./changed-files.ts";
+import style from "./inspector.module.css";
+
+/** Every file that was changed in this session, with how much. */
+export function Changes({ store }: { readonly store: SessionStore }): ReactNode {
+  useKey(store.emitter, "shape", () => store.shape);
+  const cwd = useView(store)?.cwd ?? "";
+  const files = changesOf(store.transcript.items.values());
+  if (files.length === 0) return <p className={style.empty}>No file was changed yet.</p>;
+  const show = (item: string): void => {
+    const line = document.querySelector(`[data-entry="${CSS.escape(item)}"]`);
+    line?.scrollIntoView({ block: "center" });
+    line?.querySelector<HTMLElement>("button")?.focus();
+  };
+  return (
+    <>
+      <h2 className={style.head}>
+        {files.length} {files.length === 1 ? "file" : "files"}
+      </h2>
+      <ul>
+        {files.map((file) => (
+          <li key={file.path} className={style.file}>
+            <button type="button" className={style.link} onClick={() => show(file.last)}>
+              <span className={style.path}>{shortPath(file.path, cwd)}</span>
+            </button>
+            <span className={style.note}>
+              <span className={style.plus}>+{file.added}</span>{" "}
+              <span className={style.minus}>−{file.removed}</span>
+              {file.times > 1 && ` in ${file.times} changes`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {store.first > 1 && (
+        <p className={style.note}>Of the part that is loaded. Scroll up for more.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,270 @@
+/**
+ * One WebSocket for everything, that comes back by itself.
+ *
+ * Whatever was asked or sent and has no answer yet is said again after a lost connection, under the
+ * same name, so that it is carried out once. Which sessions are followed is asked for anew, each from
+ * the last event it has.
+ */
+import {
+  type Command,
+  type GatewayMessage,
+  PROTO,
+  type ReplyLine,
+  type Welcome,
+} from "../protocol.gen.ts";
+import { backoff } from "./backoff.ts";
+import { GatewayError } from "./errors.ts";
+
+/** `refused`: the login is not good any more. `newer`: the gateway speaks another protocol. */
+export type Connection = "connecting" | "online" | "offline" | "refused" | "newer";
+
+export interface Handlers {
+  connection(state: Connection): void;
+  welcome(welcome: Welcome): void;
+  message(message: GatewayMessage): void;
+}
+
+type Failed = (error: GatewayError) => void;
+
+interface AttachParams {
+  session: string;
+  epoch?: number;
+  after?: number;
+  last?: number;
+  previews?: boolean;
+}
+
+interface Pending {
+  /** To be said again after a lost connection; "": it is not. */
+  readonly text: string;
+  readonly resolve: (reply: ReplyLine) => void;
+  readonly reject: Failed;
+  readonly timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** The part of a WebSocket that is used here. */
+export type Socketlike = Pick<WebSocket, "send" | "close" | "addEventListener">;
+
+const NOT_LOGGED_IN = new Set([4401, 4403]);
+const ASK_MS = 60_000;
+const WELCOME_MS = 10_000;
+const MAX_PENDING = 512;
+
+export class Link {
+  state: Connection = "connecting";
+  private socket: Socketlike | undefined;
+  private tries = 0;
+  private refs = 0;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private slow: ReturnType<typeof setTimeout> | undefined;
+  private closed = false;
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(
+    private readonly handlers: Handlers,
+    private readonly open: () => Socketlike,
+    /** Whether the login is good still: a socket that never opened does not say why. */
+    private readonly isLoggedIn: () => Promise<boolean> = () => Promise.resolve(true),
+  ) {}
+
+  start(): void {
+    this.connect();
+  }
+
+  stop(): void {
+    this.closed = true;
+    clearTimeout(this.retry);
+    clearTimeout(this.slow);
+    this.socket?.close();
+  }
+
+  /** Somebody came back to the page, or the network did: do not wait any longer. */
+  hurry(): void {
+    if (this.state !== "offline" && this.state !== "refused") return;
+    clearTimeout(this.retry);
+    this.closed = false; // somebody may have logged in again, in another tab
+    this.tries = 0;
+    this.connect();
+  }
+
+  /** Drop the connection and start over: the way out when something looks wrong. */
+  resync(): void {
+    this.tries = 0;
+    this.lost(this.socket, 0);
+  }
+
+  ask(name: string, params: unknown = {}, waitMs: number = ASK_MS): Promise<unknown> {
+    return this.request({ type: "ask", name, params }, waitMs).then((reply) => reply.value);
+  }
+
+  /** Resolves with the recorded outcome; a refusal rejects with the gateway's code. */
+  submit(
+    session: string,
+    command: Command,
+    request: string,
+    until = "accepted",
+  ): Promise<ReplyLine> {
+    // without a limit of ours: what a person wants done stays wanted until somebody answers
+    return this.request({ type: "submit", session, request, command, until }, 0);
+  }
+
+  /**
+   * Follow a session. `begun` is called before anything of its stream is handed out, which a
+   * promise could not promise: the stream comes right behind the answer.
+   */
+  attach(params: AttachParams, begun: (reply: ReplyLine) => void, failed: Failed): void {
+    this.post({ type: "attach", ...params }, { resolve: begun, reject: failed, repeat: false });
+  }
+
+  detach(session: string): void {
+    this.write(JSON.stringify({ type: "detach", session }));
+  }
+
+  // ---- inside ----------------------------------------------------------------------------------
+
+  private request(message: object, waitMs: number): Promise<ReplyLine> {
+    return new Promise((resolve, reject) => {
+      this.post(message, { resolve, reject, repeat: true }, waitMs);
+    });
+  }
+
+  private post(
+    message: object,
+    then: { resolve: (reply: ReplyLine) => void; reject: Failed; repeat: boolean },
+    waitMs: number = ASK_MS,
+  ): void {
+    if (this.pending.size >= MAX_PENDING) {
+      then.reject(new GatewayError("busy", "too much is waiting for an answer"));
+      return;
+    }
+    this.refs += 1;
+    const ref = String(this.refs);
+    const text = JSON.stringify({ ...message, ref });
+    const timer =
+      waitMs > 0 ? setTimeout(() => this.fail(ref, "timeout", "no answer"), waitMs) : undefined;
+    this.pending.set(ref, {
+      text: then.repeat ? text : "",
+      resolve: then.resolve,
+      reject: then.reject,
+      timer,
+    });
+    if (this.state === "online") this.write(text);
+    else if (!then.repeat) this.fail(ref, "offline", "there is no connection");
+  }
+
+  private connect(): void {
+    this.become("connecting");
+    const socket = this.open();
+    let opened = false;
+    this.socket = socket;
+    clearTimeout(this.slow);
+    this.slow = setTimeout(() => this.lost(socket, 0), WELCOME_MS);
+    socket.addEventListener("open", () => {
+      opened = true;
+      socket.send(JSON.stringify({ type: "hello", proto: PROTO, client: "web" }));
+    });
+    socket.addEventListener("message", (event: MessageEvent<unknown>) => {
+      if (this.socket === socket && typeof event.data === "string") this.receive(event.data);
+    });
+    socket.addEventListener("close", (event) => {
+      this.lost(socket, event.code);
+      if (!opened) void this.whyNot();
+    });
+  }
+
+  /** A login that is no good is refused before there is a socket, and a page cannot read that. */
+  private async whyNot(): Promise<void> {
+    if (await this.isLoggedIn()) return;
+    if (this.state !== "offline" && this.state !== "connecting") return;
+    clearTimeout(this.retry);
+    clearTimeout(this.slow);
+    this.closed = true;
+    this.socket?.close();
+    this.socket = undefined;
+    this.become("refused");
+  }
+
+  private receive(text: string): void {
+    for (const line of text.split("\n")) {
+      if (line === "") continue;
+      let message: GatewayMessage;
+      try {
+        message = JSON.parse(line) as GatewayMessage;
+      } catch {
+        continue; // not ours: a newer gateway may say things we cannot read
+      }
+      if (message.type === "welcome") this.welcomed(message);
+      else if (message.type === "reply") this.answered(message);
+      else if (message.type === "error" && this.state === "connecting") this.outdated();
+      else this.handlers.message(message);
+    }
+  }
+
+  private welcomed(welcome: Welcome): void {
+    this.tries = 0;
+    this.handlers.welcome(welcome);
+    clearTimeout(this.slow);
+    if (welcome.proto !== PROTO) {
+      this.outdated();
+      return;
+    }
+    this.become("online");
+    for (const one of this.pending.values()) if (one.text !== "") this.write(one.text);
+  }
+
+  /** Our greeting was not understood: this page is of another version than the gateway. */
+  private outdated(): void {
+    this.closed = true;
+    clearTimeout(this.slow);
+    this.become("newer");
+    this.socket?.close();
+  }
+
+  private answered(reply: ReplyLine): void {
+    const one = this.pending.get(reply.ref);
+    if (one === undefined) return;
+    this.pending.delete(reply.ref);
+    clearTimeout(one.timer);
+    // in_progress is no refusal: the request is recorded and goes on
+    if (reply.error !== undefined && reply.error !== "" && reply.error !== "in_progress") {
+      one.reject(new GatewayError(reply.error, reply.message ?? "", reply.value));
+    } else {
+      one.resolve(reply);
+    }
+  }
+
+  private fail(ref: string, code: string, message: string): void {
+    const one = this.pending.get(ref);
+    this.pending.delete(ref);
+    clearTimeout(one?.timer);
+    one?.reject(new GatewayError(code, message));
+  }
+
+  private lost(socket: Socketlike | undefined, code: number): void {
+    if (socket === undefined || this.socket !== socket) return;
+    this.socket = undefined;
+    clearTimeout(this.slow);
+    socket.close();
+    for (const [ref, one] of [...this.pending]) {
+      if (one.text === "") this.fail(ref, "offline", "the connection was lost");
+    }
+    if (NOT_LOGGED_IN.has(code)) {
+      this.closed = true;
+      this.become("refused");
+    } else if (!this.closed) {
+      this.become("offline");
+      this.retry = setTimeout(() => this.connect(), backoff(this.tries));
+      this.tries += 1;
+    }
+  }
+
+  private write(text: string): void {
+    if (this.state === "online") this.socket?.send(text);
+  }
+
+  private become(state: Connection): void {
+    if (this.state === state && state !== "connecting") return;
+    this.state = state;
+    this.handlers.connection(state);
+  }
+}

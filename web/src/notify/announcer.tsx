@@ -1,0 +1,58 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { useApp, useRows } from "../parts/use-store.ts";
+import { useRoute } from "../routes.ts";
+import type { Row } from "../store/rows.ts";
+import { onSay, say } from "./say.ts";
+import { boundary } from "./boundaries.ts";
+
+/** A text stays this long, so that whoever comes to the region by hand does not read old news. */
+const STAYS_MS = 8000;
+
+/** The two regions that are read out, and what is said there by itself. */
+export function Announcer(): ReactNode {
+  const polite = useRef<HTMLDivElement>(null);
+  const assertive = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const timers = new Map<HTMLElement, ReturnType<typeof setTimeout>>();
+    const stop = onSay((text, urgency) => {
+      const region = (urgency === "polite" ? polite : assertive).current;
+      if (region === null) return;
+      // the same words again are news again only if they were gone in between
+      region.textContent = region.textContent === text ? `${text} ` : text;
+      clearTimeout(timers.get(region));
+      timers.set(
+        region,
+        setTimeout(() => (region.textContent = ""), STAYS_MS),
+      );
+    });
+    return () => {
+      stop();
+      for (const one of timers.values()) clearTimeout(one);
+    };
+  }, []);
+  useBoundaries();
+  return (
+    <>
+      <div ref={polite} className="said" role="status" aria-live="polite" />
+      <div ref={assertive} className="said" role="alert" aria-live="assertive" />
+    </>
+  );
+}
+
+function useBoundaries(): void {
+  const rows = useRows();
+  const app = useApp();
+  const route = useRoute();
+  const before = useRef<ReadonlyMap<string, Row>>(new Map());
+  const here = route.view === "session" ? route.session : "";
+  useEffect(() => {
+    const known = before.current;
+    before.current = new Map(rows.map((one) => [one.session, one]));
+    if (known.size === 0 && !app.listing.loaded) return;
+    for (const row of rows) {
+      const was = known.get(row.session);
+      const told = was === undefined ? undefined : boundary(was, row, row.session === here);
+      if (told !== undefined) say(told.text, told.urgency);
+    }
+  }, [rows, here, app]);
+}

@@ -1,0 +1,239 @@
+import { type FormEvent, type ReactNode, useEffect, useId, useState } from "react";
+import { codeOf, wordsOf } from "../link/errors.ts";
+import { Button } from "../parts/button.tsx";
+import { Disclosure } from "../parts/disclosure.tsx";
+import { Modal } from "../parts/modal.tsx";
+import { useApp, useRows } from "../parts/use-store.ts";
+import { navigate } from "../routes.ts";
+import { GatewayError } from "../store/app.ts";
+import { folders } from "../store/grouping.ts";
+import { fieldsOf, textOf } from "../store/values.ts";
+import { FolderFound } from "./folder-found.tsx";
+import { Beginning, MoreFields } from "./start-fields.tsx";
+import {
+  type Agent,
+  type Draft,
+  EMPTY,
+  type Folder,
+  MODE_WORDS,
+  agentWords,
+  agentsOf,
+  missing,
+  paramsOf,
+  refusalWords,
+} from "./start-form.ts";
+import { takeStart } from "./start-with.ts";
+import style from "./new-session.module.css";
+
+/** Opens a session: which agent, where, and with what. */
+export function NewSession(): ReactNode {
+  const app = useApp();
+  const rows = useRows();
+  const agents = useAgents();
+  const [draft, setDraft] = useState<Draft>(() => ({
+    ...EMPTY,
+    cwd: folders(app.listing.rows)[0] ?? "",
+    ...takeStart(),
+  }));
+  const [wrong, setWrong] = useState("");
+  const [brought, setBrought] = useState<readonly string[]>([]);
+  const [busy, setBusy] = useState(false);
+  const ids = useId();
+  const usable = agents?.filter((one) => one.installed) ?? [];
+  const agent = usable.find((one) => one.name === draft.agent) ?? usable[0];
+  const chosen = { ...draft, agent: agent?.name ?? "" };
+  const recent = folders(rows).slice(0, 20);
+  const models = [...new Set(rows.map((one) => one.model).filter(Boolean))];
+  const close = (): void => app.ui.show("");
+  const set = (change: Partial<Draft>): void => {
+    setDraft((before) => ({ ...before, ...change }));
+    setWrong("");
+  };
+
+  const open = async (folder: Folder): Promise<void> => {
+    const lacks = missing(chosen);
+    if (lacks !== "") {
+      setWrong(lacks);
+      return;
+    }
+    setBusy(true);
+    try {
+      const session = await app.open(paramsOf(chosen, folder));
+      close();
+      app.ui.slide("");
+      navigate({ view: "session", session });
+    } catch (error) {
+      if (codeOf(error) === "folder_not_trusted") setBrought(filesOf(error));
+      else setWrong(refusalWords(codeOf(error), wordsOf(error)));
+      setBusy(false);
+    }
+  };
+
+  if (brought.length > 0) {
+    return (
+      <Modal title="This folder brings its own settings" look="form" onClose={close}>
+        <FolderFound
+          folder={draft.cwd}
+          files={brought}
+          mayTrust={app.may("admin")}
+          busy={busy}
+          wrong={wrong}
+          onOpen={(how) => void open(how)}
+          onBack={() => {
+            setBrought([]);
+            setWrong("");
+          }}
+        />
+      </Modal>
+    );
+  }
+  return (
+    <Modal title="New session" onClose={close}>
+      <form
+        className={style.form}
+        onSubmit={(event: FormEvent) => {
+          event.preventDefault();
+          void open("ask");
+        }}
+      >
+        <label htmlFor={`${ids}agent`}>Agent</label>
+        <div>
+          <select
+            id={`${ids}agent`}
+            value={agent?.name ?? ""}
+            onChange={(event) => set({ agent: event.target.value, mode: "", effort: "" })}
+          >
+            {agents === undefined && <option value="">Looking</option>}
+            {agents?.map((one) => (
+              <option key={one.name} value={one.name} disabled={!one.installed}>
+                {agentWords(one)}
+              </option>
+            ))}
+          </select>
+          {agents !== undefined && usable.length === 0 && (
+            <p className={style.hint}>
+              No agent is installed on the gateway&apos;s machine. <code>flybridge doctor</code>{" "}
+              says more.
+            </p>
+          )}
+        </div>
+        <label htmlFor={`${ids}cwd`}>Folder</label>
+        <div>
+          <input
+            id={`${ids}cwd`}
+            data-first=""
+            className={style.path}
+            list={`${ids}folders`}
+            value={draft.cwd}
+            placeholder="/home/you/project"
+            spellCheck={false}
+            autoCapitalize="off"
+            onChange={(event) => set({ cwd: event.target.value })}
+          />
+          <datalist id={`${ids}folders`}>
+            {recent.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </div>
+        <label htmlFor={`${ids}title`}>Title</label>
+        <input
+          id={`${ids}title`}
+          value={draft.title}
+          maxLength={200}
+          placeholder="As the folder is called"
+          onChange={(event) => set({ title: event.target.value })}
+        />
+        <label htmlFor={`${ids}model`}>Model</label>
+        <div>
+          <input
+            id={`${ids}model`}
+            list={`${ids}models`}
+            value={draft.model}
+            placeholder="As the agent has it"
+            spellCheck={false}
+            autoCapitalize="off"
+            onChange={(event) => set({ model: event.target.value })}
+          />
+          <datalist id={`${ids}models`}>
+            {models.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </div>
+        <label htmlFor={`${ids}mode`}>Permissions</label>
+        <select
+          id={`${ids}mode`}
+          value={draft.mode}
+          disabled={!app.may("admin")} // another one can grant what a person should
+          onChange={(event) => set({ mode: event.target.value })}
+        >
+          <option value="">As the agent has it</option>
+          {agent?.modes.map((one) => (
+            <option key={one} value={one}>
+              {MODE_WORDS[one] ?? one}
+            </option>
+          ))}
+        </select>
+        {agent !== undefined && agent.efforts.length > 0 && (
+          <>
+            <label htmlFor={`${ids}effort`}>Effort</label>
+            <select
+              id={`${ids}effort`}
+              value={draft.effort}
+              onChange={(event) => set({ effort: event.target.value })}
+            >
+              <option value="">As the agent has it</option>
+              {agent.efforts.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
+          </>
+        )}
+        <Beginning draft={draft} set={set} resumes={agent?.resumes ?? true} />
+        <div className={style.whole}>
+          <Disclosure id="new-session:more" title="More">
+            <MoreFields draft={draft} set={set} admin={app.may("admin")} />
+          </Disclosure>
+        </div>
+        {wrong !== "" && (
+          <p className={style.wrong} role="alert">
+            {wrong}
+          </p>
+        )}
+        <div className={style.actions}>
+          <Button onClick={close}>Cancel</Button>
+          <Button look="main" type="submit" disabled={busy || agent === undefined}>
+            {busy ? "Opening" : "Open session"}
+          </Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+function useAgents(): readonly Agent[] | undefined {
+  const app = useApp();
+  const [agents, setAgents] = useState<readonly Agent[]>();
+  useEffect(() => {
+    let over = false;
+    app.ask("agents").then(
+      (told) => {
+        if (!over) setAgents(agentsOf(told));
+      },
+      () => {
+        if (!over) setAgents([]);
+      },
+    );
+    return () => {
+      over = true;
+    };
+  }, [app]);
+  return agents;
+}
+
+function filesOf(error: unknown): readonly string[] {
+  const detail = error instanceof GatewayError ? fieldsOf(error.detail) : {};
+  const files = textOf(detail["files"]).split("\n").filter(Boolean);
+  return files.length > 0 ? files : [wordsOf(error)];
+}

@@ -1,0 +1,221 @@
+/** A session that is to be opened, as it is typed in, and as the gateway wants it. */
+import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
+
+export interface Agent {
+  readonly name: string;
+  readonly installed: boolean;
+  readonly problem: string;
+  readonly version: string;
+  readonly resumes: boolean;
+  readonly modes: readonly string[];
+  readonly efforts: readonly string[];
+}
+
+export function agentsOf(raw: unknown): readonly Agent[] {
+  return listOf(fieldsOf(raw)["agents"]).map((value) => {
+    const one = fieldsOf(value);
+    return {
+      name: textOf(one["name"]),
+      installed: one["installed"] === true,
+      problem: textOf(one["problem"]),
+      version: textOf(one["version"]),
+      resumes: one["resumes"] === true,
+      modes: textsOf(one["modes"]),
+      efforts: textsOf(one["efforts"]),
+    };
+  });
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  agent_not_found: "not installed",
+  agent_start: "does not start",
+  agent_exited: "ends at once",
+};
+
+export function agentWords(agent: Agent): string {
+  if (!agent.installed) {
+    return `${agent.name}: ${PROBLEMS[agent.problem] ?? agent.problem ?? "cannot be used"}`;
+  }
+  return agent.version === "" ? agent.name : `${agent.name} ${agent.version}`;
+}
+
+export const MODE_WORDS: Readonly<Record<string, string>> = {
+  default: "Ask before changes",
+  acceptEdits: "Accept edits",
+  plan: "Plan only",
+  dontAsk: "Deny what no rule allows",
+  bypassPermissions: "Allow everything",
+  auto: "Let a classifier decide",
+  manual: "Ask for everything",
+  delegate: "Delegate only",
+};
+
+export interface Draft {
+  readonly agent: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly effort: string;
+  /** What it begins with. */
+  readonly start: "new" | "continue" | "resume" | "pr";
+  readonly resume: string;
+  readonly pr: string;
+  readonly fork: boolean;
+  /** Fields of the agent's options, as they were typed. */
+  readonly more: Readonly<Record<string, string | boolean>>;
+}
+
+export const EMPTY: Draft = {
+  agent: "",
+  cwd: "",
+  title: "",
+  model: "",
+  mode: "",
+  effort: "",
+  start: "new",
+  resume: "",
+  pr: "",
+  fork: false,
+  more: {},
+};
+
+/** `lines`: one value a line. */
+export type FieldKind = "text" | "lines" | "area" | "count" | "amount" | "flag";
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly kind: FieldKind;
+  readonly hint?: string;
+  /** What can grant more than a person would: only an administrator may. */
+  readonly admin?: boolean;
+}
+
+export const FIELDS: readonly Field[] = [
+  { name: "fallback_model", label: "Fallback model", kind: "text" },
+  { name: "max_turns", label: "Most turns", kind: "count" },
+  { name: "max_budget_usd", label: "Most to spend, in $", kind: "amount" },
+  { name: "max_thinking_tokens", label: "Thinking tokens", kind: "count" },
+  { name: "append_system_prompt", label: "Add to the system prompt", kind: "area" },
+  { name: "system_prompt", label: "Replace the system prompt", kind: "area" },
+  { name: "add_dirs", label: "More folders", kind: "lines", hint: "one a line", admin: true },
+  {
+    name: "allowed_tools",
+    label: "Allowed without asking",
+    kind: "lines",
+    hint: "one rule a line, such as Bash(git status)",
+    admin: true,
+  },
+  { name: "disallowed_tools", label: "Never allowed", kind: "lines", hint: "one rule a line" },
+  { name: "tools", label: "Only these tools", kind: "lines", hint: "one a line" },
+  {
+    name: "mcp_config",
+    label: "MCP servers",
+    kind: "lines",
+    hint: "files or JSON, one a line",
+    admin: true,
+  },
+  { name: "strict_mcp_config", label: "No MCP servers but these", kind: "flag" },
+  { name: "plugin_dirs", label: "Plugin folders", kind: "lines", hint: "one a line", admin: true },
+  { name: "settings", label: "Settings", kind: "text", hint: "a file or JSON", admin: true },
+  { name: "setting_sources", label: "Settings are read from", kind: "lines", admin: true },
+  { name: "agents", label: "Sub-agents", kind: "area", hint: "a JSON object", admin: true },
+  { name: "main_agent", label: "Main agent", kind: "text" },
+  { name: "json_schema", label: "Answer by this JSON schema", kind: "area" },
+  { name: "betas", label: "Beta features", kind: "lines" },
+  { name: "fast", label: "Fast mode: quicker, for more money", kind: "flag" },
+  { name: "no_persistence", label: "Keep no record to resume", kind: "flag" },
+  { name: "disable_slash_commands", label: "No slash commands", kind: "flag" },
+  {
+    name: "allow_bypass",
+    label: "Allowing everything may be switched on",
+    kind: "flag",
+    admin: true,
+  },
+  { name: "skip_permissions", label: "Never ask anybody", kind: "flag", admin: true },
+];
+
+export type Folder = "ask" | "trust" | "restrict";
+
+export interface OpenParams {
+  agent: string;
+  cwd: string;
+  [key: string]: unknown;
+}
+
+/** What is empty is left out: it is then as the agent has it. */
+export function paramsOf(draft: Draft, folder: Folder): OpenParams {
+  const options = optionsOf(draft);
+  return {
+    agent: draft.agent,
+    cwd: draft.cwd.trim(),
+    ...(draft.title.trim() === "" ? {} : { title: draft.title.trim() }),
+    ...(draft.model.trim() === "" ? {} : { model: draft.model.trim() }),
+    ...(draft.mode === "" ? {} : { mode: draft.mode }),
+    ...beginning(draft),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
+    folder,
+  };
+}
+
+function beginning(draft: Draft): Record<string, unknown> {
+  const fork = draft.fork ? { fork: true } : {};
+  switch (draft.start) {
+    case "continue":
+      return { continue_latest: true, ...fork };
+    case "resume":
+      return { resume: draft.resume.trim(), ...fork };
+    case "pr":
+      return { from_pr: draft.pr.trim(), ...fork };
+    case "new":
+      return {};
+  }
+}
+
+function optionsOf(draft: Draft): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  if (draft.effort !== "") found["effort"] = draft.effort;
+  for (const field of FIELDS) {
+    const value = valueOf(field, draft.more[field.name]);
+    if (value !== undefined) found[field.name] = value;
+  }
+  return found;
+}
+
+function valueOf(field: Field, typed: string | boolean | undefined): unknown {
+  if (field.kind === "flag") return typed === true ? true : undefined;
+  const text = textOf(typed).trim();
+  if (text === "") return undefined;
+  switch (field.kind) {
+    case "lines":
+      return text
+        .split("\n")
+        .map((one) => one.trim())
+        .filter(Boolean);
+    case "count":
+      return Math.max(0, Math.round(Number(text))) || undefined;
+    case "amount":
+      return Math.max(0, Number(text)) || undefined;
+    default:
+      return text;
+  }
+}
+
+/** Why it cannot be opened as it is, before anybody is asked; "": it can. */
+export function missing(draft: Draft): string {
+  if (draft.agent === "") return "Choose an agent.";
+  if (!draft.cwd.trim().startsWith("/")) return "Give the whole path of a folder, from / on.";
+  if (draft.start === "resume" && draft.resume.trim() === "") return "Which conversation?";
+  if (draft.start === "pr" && draft.pr.trim() === "") return "Which pull request?";
+  return "";
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  offline: "There is no connection to the gateway.",
+  agent_not_found: "This agent is not installed on the gateway's machine.",
+};
+
+export function refusalWords(code: string, words: string): string {
+  return REFUSALS[code] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}

@@ -1,0 +1,128 @@
+/** Texts, thoughts, tool calls and the ends of turns: how their events change them. */
+import type { EventLine, SessionEvent, TextDoneEvent, ThinkingDoneEvent } from "../protocol.gen.ts";
+import type { Base, Diff, Json, ResultItem, TextItem, ToolItem } from "./items.ts";
+import type { Transcript } from "./reduce.ts";
+import { fieldsOf, listOf, textOf } from "./values.ts";
+
+type Of<T extends SessionEvent["type"]> = Extract<SessionEvent, { type: T }>;
+
+export function emptyText(kind: TextItem["kind"], base: Base, turn: string): TextItem {
+  return {
+    ...base,
+    kind,
+    text: "",
+    status: "open",
+    blob: "",
+    command: false,
+    redacted: false,
+    turn,
+    endedMs: 0,
+  };
+}
+
+export function emptyTool(base: Base, turn: string): ToolItem {
+  return {
+    ...base,
+    kind: "tool",
+    name: "",
+    input: undefined,
+    draft: "",
+    inputBlob: "",
+    text: "",
+    blob: "",
+    status: "writing",
+    detail: undefined,
+    diffs: [],
+    runMs: 0,
+    endedMs: 0,
+    turn,
+    decision: undefined,
+  };
+}
+
+export function closeText(
+  item: TextItem,
+  event: TextDoneEvent | ThinkingDoneEvent,
+  line: EventLine,
+): TextItem {
+  return {
+    ...item,
+    text: event.text ?? "",
+    status: event.status ?? "complete",
+    blob: event.blob ?? "",
+    redacted: event.type === "thinking.done" && event.redacted === true,
+    endedMs: line.at_ms,
+  };
+}
+
+export function reduceTool(
+  into: Transcript,
+  event: Of<"tool.started"> | Of<"tool.result"> | Of<"diff">,
+  line: EventLine,
+): void {
+  if (event.type === "diff") {
+    const known = into.tool(event.item, line);
+    const diff: Diff = {
+      path: event.path,
+      patch: (event.patch ?? null) as Json,
+      blob: event.blob ?? "",
+    };
+    const { added, removed } = counted(diff.patch);
+    into.added += added;
+    into.removed += removed;
+    into.put({ ...known, diffs: [...known.diffs, diff] });
+    return;
+  }
+  const known = into.tool(event.item, line, event.parent);
+  if (event.type === "tool.started") {
+    into.put({
+      ...known,
+      name: event.name,
+      input: (event.input ?? null) as Json,
+      inputBlob: event.blob ?? "",
+      draft: "",
+      text: "",
+      status: "running",
+      runMs: line.at_ms,
+    });
+    return;
+  }
+  into.put({
+    ...known,
+    status: event.status ?? "ok",
+    text: event.text ?? "",
+    blob: event.blob ?? "",
+    detail: event.detail as Json | undefined,
+    endedMs: line.at_ms,
+  });
+}
+
+export function resultOf(from: Transcript, event: Of<"turn.ended">, line: EventLine): ResultItem {
+  return {
+    ...from.base(`result:${line.seq}`, line),
+    kind: "result",
+    turn: event.turn,
+    reason: event.reason ?? "done",
+    message: event.message ?? "",
+    costUsd: event.cost_usd ?? 0,
+    startedMs: from.turnStartedMs,
+    usage: event.usage as Json | undefined,
+    detail: event.detail as Json | undefined,
+    added: from.added,
+    removed: from.removed,
+  };
+}
+
+/** Lines a patch adds and takes away; a patch is a list of hunks with signed lines. */
+export function counted(patch: Json): { added: number; removed: number } {
+  let added = 0;
+  let removed = 0;
+  for (const hunk of listOf(patch)) {
+    for (const one of listOf(fieldsOf(hunk)["lines"])) {
+      const sign = textOf(one).charAt(0);
+      if (sign === "+") added += 1;
+      else if (sign === "-") removed += 1;
+    }
+  }
+  return { added, removed };
+}

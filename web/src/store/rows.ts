@@ -1,0 +1,73 @@
+/** The list of sessions, as rail, board, title and badge show it. */
+import type { SessionView } from "../protocol.gen.ts";
+import type { Json } from "./items.ts";
+import { fieldsOf, numberOf, textOf } from "./values.ts";
+
+export interface Row {
+  readonly session: string;
+  readonly agent: string;
+  readonly cwd: string;
+  readonly title: string;
+  readonly createdMs: number;
+  readonly changedMs: number;
+  readonly archived: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly status: SessionView["status"];
+  readonly why: SessionView["why"];
+  /** Since when it waits for that. */
+  readonly sinceMs: number;
+  readonly prompts: number;
+  /** The tool that runs, or that a person is asked about. */
+  readonly tool: string;
+  readonly queued: number;
+  readonly costUsd: number;
+  readonly model: string;
+  readonly mode: string;
+  /** How the last turn ended; "" while there was none. */
+  readonly ended: string;
+  /** The agent's own id of the conversation. */
+  readonly conversation: string;
+}
+
+export function rowOf(raw: Json): Row {
+  const one = fieldsOf(raw);
+  return {
+    session: textOf(one["session"]),
+    agent: textOf(one["agent"]),
+    cwd: textOf(one["cwd"]),
+    title: textOf(one["title"]),
+    createdMs: numberOf(one["created_ms"]),
+    changedMs: numberOf(one["changed_ms"]),
+    archived: one["archived"] === true,
+    labels: fieldsOf(one["labels"]) as Record<string, string>,
+    status: textOf(one["status"]) as Row["status"],
+    why: textOf(one["why"]) as Row["why"],
+    sinceMs: numberOf(one["since_ms"]),
+    prompts: numberOf(one["prompts"]),
+    tool: textOf(one["tool"]),
+    queued: numberOf(one["queued"]),
+    costUsd: numberOf(one["cost_usd"]),
+    model: textOf(one["model"]),
+    mode: textOf(one["mode"]),
+    ended: textOf(one["ended"]),
+    conversation: textOf(one["conversation"]),
+  };
+}
+
+/** A view of an open session is newer than its line in the list. */
+export function rowWithView(row: Row, view: SessionView): Row {
+  return {
+    ...row,
+    title: view.title,
+    archived: view.archived,
+    status: view.status,
+    why: view.why,
+    sinceMs: view.since_ms,
+    prompts: view.prompts.length,
+    tool: view.prompts[0]?.tool ?? view.tools[0]?.name ?? "",
+    queued: view.queue.length,
+    costUsd: view.cost_usd,
+    model: view.model,
+    mode: view.mode,
+  };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { Item, ToolItem } from "../store/items.ts";
+import { emptyText, emptyTool } from "../store/reduce-items.ts";
+import { PAGE_SPAN, entriesOf, lookedAt, pagesOf } from "./entries.ts";
+
+function tool(id: string, name: string, seq: number, status: ToolItem["status"] = "ok"): ToolItem {
+  return { ...emptyTool({ id, parent: "", atMs: 0, seq, past: false }, "t"), name, status };
+}
+
+function text(id: string, seq: number, said: string): Item {
+  const empty = emptyText("text", { id, parent: "", atMs: 0, seq, past: false }, "t");
+  return { ...empty, text: said, status: "complete" };
+}
+
+function entries(items: readonly Item[], after = 0) {
+  const known = new Map(items.map((one) => [one.id, one]));
+  return entriesOf([...known.keys()], (id) => known.get(id), after);
+}
+
+test("several tools in a row that only looked are one line", () => {
+  const found = entries([tool("a", "Read", 1), tool("b", "Grep", 2), tool("c", "Bash", 3)]);
+  expect(found.map((one) => [one.kind, one.id])).toEqual([
+    ["group", "a"],
+    ["item", "c"],
+  ]);
+});
+
+test("one look alone, a failed one and a running one are lines of their own", () => {
+  const found = entries([
+    tool("a", "Read", 1),
+    text("t", 2, "hm"),
+    tool("b", "Read", 3, "error"),
+    tool("c", "Read", 4, "running"),
+  ]);
+  expect(found.map((one) => one.kind)).toEqual(["item", "item", "item", "item"]);
+});
+
+test("an edit is never folded away", () => {
+  const found = entries([tool("a", "Read", 1), tool("b", "Edit", 2), tool("c", "Read", 3)]);
+  expect(found.map((one) => one.id)).toEqual(["a", "b", "c"]);
+});
+
+test("what was cleared from view is not there, and nothing empty is", () => {
+  const found = entries([text("a", 1, "old"), text("b", 5, "new"), text("c", 6, "")], 4);
+  expect(found.map((one) => one.id)).toEqual(["b"]);
+});
+
+test("a page has the same border whatever is loaded before it", () => {
+  const late = [text("x", 3 * PAGE_SPAN + 1, "x"), text("y", 3 * PAGE_SPAN + 2, "y")];
+  const early = [text("a", PAGE_SPAN, "a"), text("b", 2 * PAGE_SPAN, "b")];
+  const alone = pagesOf(entries(late));
+  const more = pagesOf(entries([...early, ...late]));
+  expect(more.slice(-1)).toEqual(alone);
+  expect(more.map((one) => one.key)).toEqual([1, 2, 3]);
+});
+
+test("a folded line says how much was looked at", () => {
+  const items = [tool("a", "Read", 1), tool("b", "Read", 2), tool("c", "Grep", 3)];
+  expect(lookedAt(items)).toBe("2 files, 1 search");
+});

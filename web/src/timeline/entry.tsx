@@ -1,0 +1,86 @@
+import { type ReactNode, memo, useMemo } from "react";
+import { Disclosure } from "../parts/disclosure.tsx";
+import { useItem } from "../parts/use-store.ts";
+import type { ToolItem } from "../store/items.ts";
+import type { SessionStore } from "../store/session.ts";
+import { ToolCard } from "../tools/tool-card.tsx";
+import { type Entry, lookedAt } from "./entries.ts";
+import { Note } from "./note.tsx";
+import { Plan } from "./plan.tsx";
+import { ResultLine } from "./result-line.tsx";
+import { Said } from "./said.tsx";
+import { Thinking } from "./thinking.tsx";
+import { UserMessage } from "./user-message.tsx";
+import style from "./entry.module.css";
+
+interface Props {
+  readonly store: SessionStore;
+  readonly entry: Entry;
+}
+
+/** One line of the transcript, whatever it is. */
+export const EntryView = memo(function EntryView({ store, entry }: Props): ReactNode {
+  return (
+    <div className={style.entry} data-entry={entry.id}>
+      {entry.kind === "group" ? (
+        <ToolGroup store={store} ids={entry.ids} />
+      ) : (
+        <ItemView store={store} id={entry.id} />
+      )}
+    </div>
+  );
+});
+
+export function ItemView({
+  store,
+  id,
+}: {
+  readonly store: SessionStore;
+  readonly id: string;
+}): ReactNode {
+  const item = useItem(store, id);
+  switch (item?.kind) {
+    case "user":
+      return <UserMessage item={item} />;
+    case "text":
+      return <Said item={item} />;
+    case "thinking":
+      return <Thinking session={store.session} item={item} />;
+    case "tool":
+      return <ToolCard store={store} item={item} />;
+    case "plan":
+      return <Plan item={item} />;
+    case "result":
+      return <ResultLine item={item} />;
+    case "note":
+      return <Note item={item} />;
+    default:
+      return null;
+  }
+}
+
+/** Several tools in a row that only looked: one line, and each of them inside. */
+function ToolGroup({
+  store,
+  ids,
+}: {
+  readonly store: SessionStore;
+  readonly ids: readonly string[];
+}): ReactNode {
+  const items = useMemo(
+    () => ids.map((id) => store.item(id)).filter((one): one is ToolItem => one?.kind === "tool"),
+    [store, ids],
+  );
+  return (
+    <div className={style.group}>
+      <Disclosure
+        id={`${store.session}:group:${ids[0] ?? ""}`}
+        title={`Explored: ${lookedAt(items)}`}
+      >
+        {ids.map((id) => (
+          <ItemView key={id} store={store} id={id} />
+        ))}
+      </Disclosure>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import type { ReactNode } from "react";
+import { Disclosure } from "../parts/disclosure.tsx";
+import { count } from "../parts/spoken.ts";
+import type { NoteItem } from "../store/items.ts";
+import { fieldsOf, numberOf, textOf } from "../store/values.ts";
+import { Ansi } from "../text/ansi-view.tsx";
+import { Prose } from "../text/prose.tsx";
+import { adviceFor } from "./advice.ts";
+import style from "./entry.module.css";
+
+/** Something that happened and belongs to nothing else. */
+export function Note({ item }: { readonly item: NoteItem }): ReactNode {
+  switch (item.note) {
+    case "compaction":
+      return <Rule text={compaction(item)} />;
+    case "history":
+      return (
+        <Rule
+          text={item.text === "started" ? "Said before this session" : "From here on, this session"}
+        />
+      );
+    case "closed":
+      return <Rule text={item.text === "" ? "Closed" : `Closed: ${item.text}`} />;
+    case "notice":
+      return <Notice item={item} />;
+    case "error":
+    case "exited":
+    case "lost":
+      return <ErrorCard item={item} />;
+    case "unrecognised":
+    case "unknown":
+      return (
+        <div className={style.aside}>
+          <Disclosure id={`note:${item.id}`} title="A message this version does not know">
+            <pre className={style.raw}>{item.text || JSON.stringify(item.event, null, 2)}</pre>
+          </Disclosure>
+        </div>
+      );
+    default:
+      return (
+        <p className={item.level === "info" ? style.aside : style.warning} data-note={item.note}>
+          {words(item)}
+        </p>
+      );
+  }
+}
+
+function Rule({ text }: { readonly text: string }): ReactNode {
+  return (
+    <div className={style.rule} role="separator" aria-label={text}>
+      <span>{text}</span>
+    </div>
+  );
+}
+
+function Notice({ item }: { readonly item: NoteItem }): ReactNode {
+  if (fieldsOf(item.event)["command"] === true) {
+    return (
+      <div className={style.command}>
+        <Prose text={item.text} />
+      </div>
+    );
+  }
+  return <p className={item.level === "warning" ? style.warning : style.aside}>{item.text}</p>;
+}
+
+function ErrorCard({ item }: { readonly item: NoteItem }): ReactNode {
+  const event = fieldsOf(item.event);
+  const { title, advice } = adviceFor(item.note, textOf(event["code"]), textOf(event["why"]));
+  return (
+    <section className={style.error} aria-label={title}>
+      <h3>{title}</h3>
+      {item.text !== "" && (
+        <div className={style.raw}>
+          <Ansi text={item.text} />
+        </div>
+      )}
+      <p>{advice}</p>
+    </section>
+  );
+}
+
+function compaction(item: NoteItem): string {
+  const detail = fieldsOf(fieldsOf(item.event)["detail"]);
+  const before = numberOf(detail["pre_tokens"]);
+  const after = numberOf(detail["post_tokens"]);
+  if (item.text === "started") return "Compacts its context";
+  if (item.text === "failed") return "Its context could not be compacted";
+  if (before > 0 && after > 0)
+    return `Context compacted: ${count(before)} to ${count(after)} tokens`;
+  return before > 0 ? `Context compacted, from ${count(before)} tokens` : "Context compacted";
+}
+
+function words(item: NoteItem): string {
+  const event = fieldsOf(item.event);
+  switch (item.note) {
+    case "gap":
+      return `Some output is missing here: ${item.text}`;
+    case "retry":
+      return `The model did not answer; trying again (${numberOf(event["attempt"])})${item.text === "" ? "" : `: ${item.text}`}`;
+    case "rate_limit":
+      return rateLimit(numberOf(event["resets_ms"]), item.text);
+    case "mode":
+      return `Permission mode: ${item.text}`;
+    case "model":
+      return `Model: ${item.text}`;
+    case "auto":
+      return `${textOf(event["tool"])} was denied by a rule${item.text === "" ? "" : `: ${item.text}`}`;
+    case "decision":
+      return `A prompt was ${textOf(event["how"])}${textOf(event["by"]) === "" ? "" : ` by ${textOf(event["by"])}`}`;
+    case "answers":
+      return `Questions ${item.text}`;
+    default:
+      return item.text;
+  }
+}
+
+function rateLimit(resetsMs: number, status: string): string {
+  const until =
+    resetsMs > 0
+      ? ` until ${new Date(resetsMs).toLocaleTimeString([], { timeStyle: "short" })}`
+      : "";
+  return status.includes("warn") ? `Close to the rate limit${until}` : `At the rate limit${until}`;
+}

@@ -1,0 +1,17 @@
+import type { ReactNode } from "react";
+import { Whole } from "../parts/whole.tsx";
+import type { PlanItem } from "../store/items.ts";
+import { Prose } from "../text/prose.tsx";
+import style from "./entry.module.css";
+
+/** A plan that was put forward, for as long as anybody wants to read it. */
+export function Plan({ item }: { readonly item: PlanItem }): ReactNode {
+  return (
+    <section className={style.plan} aria-label="Plan">
+      <h3 className={style.meta}>Plan</h3>
+      <Whole text={item.text} blob={item.blob}>
+        {(text) => <Prose text={text} />}
+      </Whole>
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
+import { useApp, useKey } from "../parts/use-store.ts";
+import type { SessionStore } from "../store/session.ts";
+
+/** How far before the beginning older lines are fetched. */
+const AHEAD = "600px 0px 0px 0px";
+
+interface Anchor {
+  readonly element: Element;
+  readonly top: number;
+}
+
+/** Fetches what came before when its place comes near, and keeps what is read where it is. */
+export function useOlder(
+  store: SessionStore,
+  scroller: RefObject<HTMLDivElement | null>,
+): RefObject<HTMLDivElement | null> {
+  const app = useApp();
+  const mark = useRef<HTMLDivElement>(null);
+  const anchor = useRef<Anchor | undefined>(undefined);
+  const first = useKey(store.emitter, "shape", () => store.first);
+
+  useEffect(() => {
+    if (mark.current === null || first <= 1) return undefined;
+    const near = new IntersectionObserver(
+      (seen) => {
+        if (!seen.some((one) => one.isIntersecting)) return;
+        // without an answer the next scroll asks again
+        void app.following.older(store.session).catch(() => undefined);
+      },
+      { root: scroller.current, rootMargin: AHEAD },
+    );
+    near.observe(mark.current);
+    return () => near.disconnect();
+  }, [app, store, scroller, first]);
+
+  useEffect(() => {
+    // told of older lines before they are drawn: the last moment to see where things are
+    return store.emitter.subscribe("shape", () => {
+      if (store.first !== first && scroller.current !== null) {
+        anchor.current = anchorIn(scroller.current);
+      }
+    });
+  }, [store, scroller, first]);
+
+  useLayoutEffect(() => {
+    const kept = anchor.current;
+    anchor.current = undefined;
+    if (kept === undefined || !kept.element.isConnected) return;
+    // the browser keeps it in place by itself, but not at the very top
+    scroller.current?.scrollBy(0, kept.element.getBoundingClientRect().top - kept.top);
+    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- with older lines, and only then
+  }, [scroller, first]);
+
+  return mark;
+}
+
+function anchorIn(box: HTMLElement): Anchor | undefined {
+  const edge = box.getBoundingClientRect().top;
+  for (const element of box.querySelectorAll("[data-entry]")) {
+    const place = element.getBoundingClientRect();
+    if (place.bottom > edge) return { element, top: place.top };
+  }
+  return undefined;
+}

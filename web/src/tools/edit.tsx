@@ -1,0 +1,84 @@
+import { type ReactNode, useMemo, useState } from "react";
+import { DiffView } from "../diff/diff-view.tsx";
+import { type Hunk, hunksOf } from "../diff/hunks.ts";
+import { previewOf } from "../diff/preview.ts";
+import { blobText } from "../link/blobs.ts";
+import { wordsOf } from "../link/errors.ts";
+import { useApp, useSettings } from "../parts/use-store.ts";
+import type { Diff } from "../store/items.ts";
+import { fieldsOf, parsed, textOf } from "../store/values.ts";
+import type { BodyProps } from "./body.ts";
+import { Output } from "./generic.tsx";
+import { inputOf, shortPath } from "./target.ts";
+import style from "./body.module.css";
+
+/** A change to a file: what was changed, or what would be while nobody has allowed it. */
+export function Edit({ item, cwd }: BodyProps): ReactNode {
+  const { diff: mode } = useSettings();
+  const input = inputOf(item);
+  const preview = useMemo(() => previewOf(item.name, input), [item.name, input]);
+  const modified = item.decision?.edited === true || fieldsOf(item.detail)["userModified"] === true;
+  const created = textOf(fieldsOf(item.detail)["type"]) === "create";
+  const note = [created ? "new file" : "", modified ? "changed by a person" : ""]
+    .filter((one) => one !== "")
+    .join(", ");
+  if (item.diffs.length > 0) {
+    return (
+      <div className={style.stack}>
+        {item.diffs.map((diff, at) => (
+          // oxlint-disable-next-line react/no-array-index-key -- they are only ever added
+          <Changed key={at} diff={diff} cwd={cwd} mode={mode} note={note} />
+        ))}
+      </div>
+    );
+  }
+  const failed = item.status === "error" || item.status === "denied";
+  return (
+    <div className={style.stack}>
+      {preview !== null && (
+        <DiffView
+          path={shortPath(preview.path, cwd)}
+          hunks={preview.hunks}
+          mode={mode}
+          numbered={preview.numbered}
+          note={[note, preview.note, failed ? "not done" : ""]
+            .filter((one) => one !== "")
+            .join(", ")}
+        />
+      )}
+      {(failed || preview === null) && <Output item={item} />}
+    </div>
+  );
+}
+
+/** One file; a change that is too long for the log is fetched on request. */
+function Changed({
+  diff,
+  cwd,
+  mode,
+  note,
+}: {
+  readonly diff: Diff;
+  readonly cwd: string;
+  readonly mode: "unified" | "split";
+  readonly note: string;
+}): ReactNode {
+  const app = useApp();
+  const [whole, setWhole] = useState<readonly Hunk[]>();
+  const hunks = useMemo(() => whole ?? hunksOf(diff.patch), [whole, diff.patch]);
+  const fetchAll = (): void => {
+    blobText(diff.blob).then(
+      (text) => setWhole(hunksOf(parsed(text))),
+      (error: unknown) => app.ui.toast(wordsOf(error), "error"),
+    );
+  };
+  return (
+    <DiffView
+      path={shortPath(diff.path, cwd)}
+      hunks={hunks}
+      mode={mode}
+      note={note}
+      {...(diff.blob !== "" && whole === undefined ? { onShowAll: fetchAll } : {})}
+    />
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import type { Json } from "../store/items.ts";
+import { emptyTool } from "../store/reduce-items.ts";
+import { shortPath, targetOf } from "./target.ts";
+
+const tool = (name: string, input: Json) => ({
+  ...emptyTool({ id: "t", parent: "", atMs: 0, seq: 1, past: false }, ""),
+  name,
+  input,
+});
+
+test.each<[string, Json, string]>([
+  ["Read", { file_path: "/w/src/a.py" }, "src/a.py"],
+  ["Bash", { command: "make\ntest", description: "x" }, "make …"],
+  ["Grep", { pattern: "TODO", path: "/w/src" }, "TODO in src"],
+  ["Task", { description: "Look", prompt: "long" }, "Look"],
+  ["TodoWrite", { todos: [{}, {}] }, "2 tasks"],
+  ["mcp__x__y", { n: 3, name: "boat" }, "boat"],
+  ["Bash", null, ""],
+])("%s of %j is shown as %s", (name, input, shown) => {
+  expect(targetOf(tool(name, input), "/w")).toBe(shown);
+});
+
+test("a call that is still being written shows what can be read of it", () => {
+  const writing = { ...tool("Bash", null), input: undefined, draft: '{"command": "ls"}' };
+  expect(targetOf(writing)).toBe("ls");
+  expect(targetOf({ ...writing, draft: '{"comm' })).toBe("");
+});
+
+test("only what is below the folder is shortened", () => {
+  expect(shortPath("/work/a", "/wor")).toBe("/work/a");
+  expect(shortPath("/work/a", "/work/")).toBe("a");
+});

@@ -1,0 +1,63 @@
+/** What a tool is used on, in one line: the file, the command, the pattern. */
+import type { Json, ToolItem } from "../store/items.ts";
+import { fieldsOf, listOf, parsed, textOf } from "../store/values.ts";
+
+const FIRST = [
+  "command",
+  "file_path",
+  "notebook_path",
+  "path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+  "subject",
+  "skill",
+  "prompt",
+];
+const LONGEST = 160;
+
+/** The input, or what can be read of it while it is still written. */
+export function inputOf(item: ToolItem): Json {
+  return item.input ?? parsed(item.draft) ?? null;
+}
+
+export function targetOf(item: ToolItem, cwd = ""): string {
+  const given = fieldsOf(inputOf(item));
+  switch (item.name) {
+    case "Glob":
+    case "Grep":
+      return oneLine([textOf(given["pattern"]), inFolder(given, cwd)].filter(Boolean).join(" in "));
+    case "Task":
+    case "Agent":
+      return oneLine(textOf(given["description"]) || textOf(given["prompt"]));
+    case "TodoWrite":
+      return `${listOf(given["todos"]).length} tasks`;
+    case "TaskUpdate":
+      return [textOf(given["taskId"]), textOf(given["status"])].filter(Boolean).join(": ");
+    case "ToolSearch":
+      return oneLine(textOf(given["query"]));
+    default: {
+      const found = FIRST.map((name) => textOf(given[name])).find((one) => one !== "");
+      const any = found ?? Object.values(given).find((one) => typeof one === "string");
+      return oneLine(shortPath(textOf(any), cwd));
+    }
+  }
+}
+
+/** A path below the session's folder is said from there. */
+export function shortPath(path: string, cwd: string): string {
+  const root = cwd.replace(/\/+$/, "");
+  return root !== "" && path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}
+
+function inFolder(given: { [key: string]: Json }, cwd: string): string {
+  const path = shortPath(textOf(given["path"]), cwd);
+  return path === cwd ? "" : path;
+}
+
+function oneLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  const cut = line.length > LONGEST || text.trim().includes("\n");
+  return cut ? `${line.slice(0, LONGEST)} …` : line;
+}
