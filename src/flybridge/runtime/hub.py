@@ -16,6 +16,7 @@ from typing import Protocol
 from flybridge.errors import StorageError
 from flybridge.model.deliveries import Batch, Gauge, Shown, View
 from flybridge.model.ids import SessionId
+from flybridge.runtime.changes import Changes
 from flybridge.session.ports import Journal
 from flybridge.wire.native.messages import GaugeLine, PreviewLine, ViewLine, encode
 
@@ -70,11 +71,14 @@ def wire_of(what: Shown | View) -> bytes:
 class Subscription:
     """One client's place in one session's log."""
 
-    def __init__(self, sink: Sink, session: SessionId, after: int, previews: bool) -> None:
+    def __init__(
+        self, sink: Sink, session: SessionId, after: int, previews: bool, counts: bool = True
+    ) -> None:
         self.sink = sink
         self.session = session
         self.after = after
         self.previews = previews
+        self.counts = counts
         self.live = False
         self.pumping = False
 
@@ -106,22 +110,27 @@ class Feed:
 class Hub:
     """All feeds, and the pumping of clients that are behind."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, changes: Changes | None = None) -> None:
         self._journal = journal
+        self.changes = changes or Changes(0)
         self._feeds: dict[SessionId, Feed] = {}
 
     def feed(self, session: SessionId, head: int, source: Source) -> None:
         """A session has come to life; clients that follow it already stay."""
+        self.changes.touched(session)
         known = self._feeds.get(session)
         if known is None:
             self._feeds[session] = Feed(session, head, source)
         else:
             known.head, known.source = head, source
 
-    def attach(self, sink: Sink, session: SessionId, *, after: int, previews: bool) -> Subscription:
-        """Follow a session from ``after``; what the client has already must be up to there."""
+    def attach(
+        self, sink: Sink, session: SessionId, *, after: int, previews: bool, counts: bool = True
+    ) -> Subscription:
+        """Follow a session from ``after``; what the client has already must be up to there.
+        ``counts``: somebody is there; False for what the gateway does by itself."""
         feed = self._feeds[session]
-        one = Subscription(sink, session, after, previews)
+        one = Subscription(sink, session, after, previews, counts)
         feed.subscriptions.append(one)
         self._pump_soon(one)
         return one
@@ -134,10 +143,11 @@ class Hub:
     def followers(self, session: SessionId) -> int:
         """How many are attached to a session."""
         feed = self._feeds.get(session)
-        return len(feed.subscriptions) if feed is not None else 0
+        return sum(one.counts for one in feed.subscriptions) if feed is not None else 0
 
     def drop(self, session: SessionId, code: str) -> None:
         """The session is gone for good: tell everyone who follows it."""
+        self.changes.dropped(session)
         feed = self._feeds.pop(session, None)
         for one in feed.subscriptions if feed else []:
             one.sink.detached(session, code)
@@ -156,6 +166,7 @@ class Hub:
         if feed is None:
             return
         if batch is not None:
+            self.changes.touched(session)
             feed.remember(batch)
         live = [one for one in feed.subscriptions if self._keeps_up(one, batch)]
         if not live:
@@ -175,6 +186,7 @@ class Hub:
 
     def show_view(self, session: SessionId) -> None:
         """The view has changed by the clock alone."""
+        self.changes.touched(session)
         feed = self._feeds.get(session)
         live = [one for one in feed.subscriptions if self._keeps_up(one, None)] if feed else []
         if feed is not None and live:

@@ -60,6 +60,7 @@ class SessionView(msgspec.Struct):
     since_ms: int  # when it began to wait for that
     turn: str
     turns: int
+    ended: str  # how the last turn did; "" while one runs, and before the first
     model: str
     mode: str
     cost_usd: float
@@ -113,6 +114,7 @@ def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
         since_ms=since_ms,
         turn=state.turn,
         turns=state.turns,
+        ended=state.ended,
         model=state.model,
         mode=state.mode,
         cost_usd=state.cost_usd,
