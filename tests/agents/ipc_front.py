@@ -40,6 +40,7 @@ class Front:
     async def start(
         cls, bridge: Bridge, cwd: Path | None = None, *flags: str, greet: bool = True
     ) -> Self:
+        await (await bridge.client()).close()  # else the bridge would start a gateway of its own
         words = ["--dir", str(cwd or bridge.claude.cwd), "--state", str(bridge.state.path), *flags]
         marks = {
             "XDG_CONFIG_HOME": str(bridge.base / "cfg"),
@@ -105,6 +106,10 @@ class Front:
     def write(self, data: bytes) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(data)
+
+    def end_input(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
 
     def send(self, message: Json) -> None:
         self.write(json.dumps(message).encode() + b"\n")

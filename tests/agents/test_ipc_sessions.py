@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from pathlib import Path
 
 import pytest
 
+from flybridge.runtime.keeper_program import read_file
 from tests.agents.ipc_front import Front, kinds
 from tests.agents.rig import Bridge
 from tests.agents.talk import bash, waiting
@@ -173,6 +175,81 @@ async def test_a_message_during_a_turn_has_an_end_of_its_own(bridge: Bridge) -> 
         else:
             said = [m for m in front.seen if m["type"] == "assistant_text"]
             assert {m["msg_id"] for m in said} == {one["msg_id"], two["msg_id"]}
+
+
+@pytest.mark.conforms("ipc: stop a task")
+@pytest.mark.parametrize("bridge", ["2.1.325"], indirect=True)
+async def test_a_task_in_the_background_is_stopped_and_the_conversation_goes_on(
+    bridge: Bridge, tmp_path: Path
+) -> None:
+    mark = bridge.claude.cwd / "ipc-task"
+    given = {**waiting(mark, tmp_path / "never")["input"], "run_in_background": True}  # type: ignore[dict-item]
+    async with await Front.start(bridge, None, "--new", "--permission-mode", "default") as front:
+        front.say("ipc-task", {"tool": "Bash", "input": given}, {"say": "Runs."})
+        asked = await front.next("control_request_forward")
+        front.send(
+            {"type": "tool_approval", "request_id": asked["request_id"], "decision": "allow"}
+        )
+        told = await front.next("tool_use_structured")
+        task = told["structured_result"]["backgroundTaskId"]
+        assert (await front.next("turn_complete"))["result"] == "success"
+        while not mark.exists():
+            await front.settle()
+        group = bridge.agent_of(await session_of(bridge, front))
+        front.send({"type": "stop_task", "task_id": task})
+        while [pid for pid in bridge.alive_below(group) if str(mark) in command_of(pid)]:
+            await front.settle()
+        assert (await front.turn("ipc-task-after", {"say": "Here."}))[-1]["result"] == "success"
+        assert "error" not in kinds(front.seen)
+
+
+@pytest.mark.conforms("ipc: stop a task")
+@pytest.mark.parametrize("bridge", ["2.1.38"], indirect=True)
+async def test_an_old_one_cannot_stop_a_task_and_that_is_said(bridge: Bridge) -> None:
+    async with await Front.start(bridge, None, "--new") as front:
+        await front.turn("ipc-no-task", {"say": "One."})
+        front.send({"type": "stop_task", "task_id": "any"})
+        error = await front.next("error")
+        assert error["recoverable"] is True
+        assert "stop" in error["message"]
+        assert (await front.turn("ipc-no-task-after", {"say": "Two."}))[-1]["result"] == "success"
+
+
+async def test_a_bridge_that_ends_leaves_an_archived_session_and_the_next_one_goes_on(
+    bridge: Bridge,
+) -> None:
+    cwd = bridge.repository("ipc-archived")
+    async with await Front.start(bridge, cwd) as front:
+        got = await front.turn("keep-this", {"say": "Kept."})
+        known = next(one for one in got if one["type"] == "system_metadata")["session_id"]
+        await bridge.saved("keep-this")
+        assert await archived(bridge, str(cwd)) == [False]
+        front.send({"type": "session_command", "command": "fork"})
+        await front.next("session_init")
+        await front.turn("in-the-copy", {"say": "Copied."})
+        await bridge.saved("in-the-copy")
+        assert sorted(await archived(bridge, str(cwd))) == [False, True]
+        front.end_input()
+        assert await front.ended() == 0
+    assert await archived(bridge, str(cwd)) == [True, True]
+    async with await Front.start(bridge, cwd) as front:
+        assert front.seen[1]["session_id"] not in ("pending", known)  # the copy
+        got = await front.turn("what-was-it", {"say": "That."})
+        given = [one for one in bridge.api.turns if "what-was-it" in str(one.given())][-1]
+        assert any("keep-this" in text for text in given.given())
+        assert sorted(await archived(bridge, str(cwd))) == [False, True, True]
+
+
+async def archived(bridge: Bridge, cwd: str) -> list[bool]:
+    client = await bridge.client()
+    try:
+        return [bool(row["archived"]) for row in await client.list() if row["cwd"] == cwd]
+    finally:
+        await client.close()
+
+
+def command_of(pid: int) -> str:
+    return read_file(f"/proc/{pid}/cmdline", 1 << 16).decode(errors="replace")
 
 
 @pytest.mark.conforms("ipc: bad input")

@@ -121,6 +121,9 @@ async def test_slash_commands_print_what_they_print(bridge: Bridge) -> None:
         front.send({"type": "view", "name": "context"})
         view = await front.next("view")
         assert view["data"]["totalTokens"] > 0
+        parts = {one["name"]: one["tokens"] for one in view["data"]["categories"]}
+        assert parts["System prompt"] > 0
+        assert parts["System tools"] > 0
         await front.turn("/clear")
         clear = await front.turn("anew", {"say": "Anew."})
         names = [one["session_id"] for one in front.seen if one["type"] == "session_init"]
@@ -129,6 +132,26 @@ async def test_slash_commands_print_what_they_print(bridge: Bridge) -> None:
             == next(one for one in clear if one["type"] == "system_metadata")["session_id"]
         )
         assert len(names) == (2 if bridge.claude.version == "2.1.38" else 3)  # the old keeps its id
+
+
+@pytest.mark.conforms("ipc: compact boundary")
+async def test_a_context_that_is_full_is_compacted_by_itself(bridge: Bridge) -> None:
+    async with await Front.start(bridge, None, "--new") as front:
+        usage = {"input_tokens": 2_000_000, "output_tokens": 10}
+        full = {"blocks": [{"say": "A long story.", "deltas": 2}], "usage": usage}
+        before = await front.turn("ipc-full", full)
+        assert "compact_boundary" not in kinds(before)
+        after = await front.turn("ipc-full-after", {"say": "Going on."})
+        assert kinds(after).count("compact_boundary") == 1
+        assert kinds(after).index("compact_boundary") < kinds(after).index("assistant_text")
+        assert kinds(after)[-3:] == END
+        if bridge.claude.version != "2.1.38":  # which sums up the new prompt with the old ones
+            assert after[-2]["text"] == "Going on."
+        assert after[-1]["result"] == "success"
+        assert "error" not in kinds(after)
+    last = bridge.api.turns[-1]
+    assert "A long story." not in last.said()
+    assert "Nothing worth telling." in "\n".join(last.given())
 
 
 @pytest.mark.conforms("ipc: tool result", "ipc: structured result", "ipc: mixed content")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.agents.talk import scripted
 from tests.cli.at_terminal import Home, home_in
 
 pytestmark = pytest.mark.needs("claude-cli")
+Frame = dict[str, Any]
 KINDS = ("run.started", "run.progress", "run.question", "run.artifact", "run.completed")
 
 
@@ -26,7 +28,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield home
 
 
-def play(argv: list[str], env: dict[str, str], cwd: Path, prompt: str) -> list[dict[str, Any]]:
+def play(
+    argv: list[str],
+    env: dict[str, str],
+    cwd: Path,
+    prompt: str,
+    status: int = 0,
+    heard: Callable[[Frame], None] = lambda frame: None,
+) -> list[Frame]:
     """The script: start, allow everything, answer everything with the first option."""
     with subprocess.Popen(
         argv,
@@ -49,11 +58,12 @@ def play(argv: list[str], env: dict[str, str], cwd: Path, prompt: str) -> list[d
         frames = []
         for line in process.stdout:
             frames.append(json.loads(line))
+            heard(frames[-1])
             if frames[-1]["type"] == "run.question":
                 asked = frames[-1]["payload"]
                 label = asked["options"][0]["label"]
                 say("run.input", {"question_id": asked["question_id"], "value": label})
-        assert process.wait(20) == 0, frames[-1:]
+        assert process.wait(20) == status, frames[-1:]
     return frames
 
 
@@ -62,11 +72,28 @@ def with_demo(demo: Home, prompt: str) -> list[dict[str, Any]]:
     return play(demo.argv("adhoc", *flags), demo.env, demo.work, prompt)
 
 
-def with_claude(bridge: Bridge, prompt: str) -> list[dict[str, Any]]:
+def with_claude(
+    bridge: Bridge,
+    prompt: str,
+    *flags: str,
+    cwd: Path | None = None,
+    status: int = 0,
+    heard: Callable[[Frame], None] = lambda frame: None,
+) -> list[Frame]:
+    wait_for_gateway(bridge)
     state = str(bridge.state.path)
     argv = [sys.executable, "-m", "flybridge", "adhoc", "--output", "json", "--state", state]
-    argv += ["--agent", "claude"]
-    return play(argv, dict(os.environ), bridge.claude.cwd, prompt)
+    argv += ["--agent", "claude", *flags]
+    return play(argv, dict(os.environ), cwd or bridge.claude.cwd, prompt, status, heard)
+
+
+def wait_for_gateway(bridge: Bridge) -> None:
+    """A script that finds none would start one, in its own environment: with other agents."""
+
+    async def reached() -> None:
+        await (await bridge.client()).close()
+
+    asyncio.run(reached())
 
 
 def shape(frames: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -76,6 +103,7 @@ def shape(frames: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [one for n, one in enumerate(told) if n == 0 or told[n - 1] != one]
 
 
+@pytest.mark.conforms("S4-same")
 def test_saying_something_looks_the_same(bridge: Bridge, demo: Home) -> None:
     theirs = with_claude(bridge, scripted("hello", {"say": "Ahoy."}))
     assert shape(theirs) == shape(with_demo(demo, "hello"))
@@ -83,6 +111,7 @@ def test_saying_something_looks_the_same(bridge: Bridge, demo: Home) -> None:
     assert theirs[-1]["payload"]["usage"]["output_tokens"] > 0
 
 
+@pytest.mark.conforms("S4-same")
 def test_writing_a_file_looks_the_same(bridge: Bridge, demo: Home) -> None:
     path = bridge.claude.cwd / f"note-{bridge.claude.version}.txt"
     tool = {"tool": "Write", "input": {"file_path": str(path), "content": "hi\n"}}
@@ -93,6 +122,7 @@ def test_writing_a_file_looks_the_same(bridge: Bridge, demo: Home) -> None:
     assert (made["name"], made["kind"], made["content"]) == (path.name, "file", "hi\n")
 
 
+@pytest.mark.conforms("S4-same")
 def test_a_question_looks_the_same(bridge: Bridge, demo: Home) -> None:
     asked = {
         "question": "Which colour?",

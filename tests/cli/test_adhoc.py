@@ -27,6 +27,7 @@ def test_a_run_for_people_prints_what_the_agent_says(home: Home) -> None:
         (("--output", "json", "x"), "run.start"),
         (("--after", "msg_1", "x"), "--after is for --attach"),
         (("--attach", "run_1", "x"), "no prompt"),
+        (("--key-file", "/none", "x"), "--key-file is for --attach"),
         (("--nonsense",), "No such option"),
         (("--max-turns", "0", "x"), "max-turns"),
     ],

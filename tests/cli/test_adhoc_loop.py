@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import time
+import sys
 
 import pytest
 
+import flybridge.testing.recorder
 from tests.cli.at_terminal import Home
 from tests.cli.run_script import Script, finished, marker, steps
 
@@ -25,7 +26,7 @@ def asking(*questions: object) -> dict[str, object]:
     return {"tool": "AskUserQuestion", "input": {"questions": list(questions)}, "ask": True}
 
 
-@pytest.mark.conforms("S4-3.1", "S4-6.17", "S4-2.1")
+@pytest.mark.conforms("S4-3.1", "S4-6.17", "S4-2.1", "S4-exit")
 def test_a_run_starts_works_and_completes(home: Home) -> None:
     script = finished(home, prompt=steps({"say": "Well done."}), run="run_mine")
     assert script.types == ["run.started", "run.progress", "run.completed"]
@@ -65,7 +66,7 @@ def test_the_first_frame_must_be_a_start_of_this_version(
     assert [frame["payload"]["code"] for frame in script.frames] == [code]
 
 
-@pytest.mark.conforms("S4-6.23")
+@pytest.mark.conforms("S4-6.23", "S4-exit")
 def test_an_agent_that_is_not_there_fails_the_run(home: Home) -> None:
     script = finished(home, prompt="x", agent="nobody")
     assert script.terminal[0]["payload"]["code"] == "no_agent"
@@ -155,7 +156,7 @@ def test_without_input_an_open_question_fails_and_an_optional_one_does_not(home:
     assert script.types[-1] == "run.completed"
 
 
-@pytest.mark.conforms("S4-3.5", "S4-6.21")
+@pytest.mark.conforms("S4-3.5", "S4-6.21", "S4-exit")
 def test_a_cancelled_run_ends_once_and_well(home: Home) -> None:
     script = Script(home)
     script.start(steps({"say": "working"}, {"stall": 60}))
@@ -210,7 +211,7 @@ def test_nobody_reads_any_more_and_the_agent_is_ended(home: Home) -> None:
     assert row["status"] == "cancelled"
 
 
-@pytest.mark.conforms("S4-6.22")
+@pytest.mark.conforms("S4-6.22", "S4-told again")
 def test_a_killed_script_comes_back_and_is_told_the_same(home: Home) -> None:
     text = marker({"question": "Name?", "freeText": True})
     script = Script(home)
@@ -264,15 +265,34 @@ def test_growing_text_and_thoughts_come_when_they_are_asked_for(home: Home) -> N
     assert not quiet.texts("text_delta") + quiet.texts("thinking")
 
 
-def test_the_start_is_told_at_once_however_slow_the_agent_is(home: Home) -> None:
-    finished(home, prompt="warm up")
+SLOW = """\
+#!/bin/sh
+# An agent that says nothing before it may; asked for its version, too, if it is {shy}.
+case "$*" in *--version*) test {shy} = shy || exec {recorder} --version;; esac
+while ! test -e {go}; do sleep 0.05; done
+echo "$*" >> {spoke}
+exec {recorder} "$@"
+"""
+
+
+@pytest.mark.conforms("S4-started")
+@pytest.mark.parametrize("shy", ["shy", "open"])
+def test_the_start_does_not_wait_for_a_word_of_the_agent(home: Home, shy: str) -> None:
+    go, spoke, program = home.base / "go", home.base / "spoke", home.base / "slow"
+    recorder = f"{sys.executable} -I {flybridge.testing.recorder.__file__} --record {home.record}"
+    program.write_text(SLOW.format(shy=shy, recorder=recorder, go=go, spoke=spoke))
+    program.chmod(0o700)
+    config = home.base / "config" / "flybridge" / "config.yaml"
+    config.write_text(f"agents:\n  slow:\n    kind: claude\n    program: [{program}]\n")
     script = Script(home)
-    begun = time.monotonic()
-    script.start(steps({"stall": 60}))
-    script.wait_for("run.started")
-    assert time.monotonic() - begun < 20  # a second on an idle machine; this one may be busy
-    script.kill(signal.SIGINT)
+    script.start(steps({"say": "at last"}), agent="slow")
+    assert script.wait_for("run.started")["payload"]["provider"] == "slow"
+    assert not spoke.exists()  # nor could it: it may only speak from here on
+    go.touch()
     assert script.end()[0] == 0
+    assert script.texts() == ["at last"]
+    assert script.types.count("run.started") == 1
+    assert spoke.exists()
 
 
 def test_a_gateway_that_is_stopped_and_started_again_is_not_the_end(home: Home) -> None:

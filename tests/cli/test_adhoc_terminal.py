@@ -33,6 +33,9 @@ def test_a_secret_is_typed_where_nobody_sees_it(home: Home) -> None:
     text = steps({"say": marker({"question": "Key?", "kind": "secret"})})
     terminal = home.at_terminal("adhoc", "--agent", "recorder", text)
     terminal.wait_for("Key? (not shown):")
+    terminal.say("abc")
+    terminal.wait_for("a secret has 4 characters or more")
+    terminal.wait_until(lambda seen: seen.count("Key? (not shown):") == 2, "asked again")
     terminal.say("canary-bird")
     assert terminal.wait_end() == 0
     assert "canary" not in terminal.seen

@@ -7,7 +7,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from flybridge.cli import main
-from flybridge.cli.ipc import DEFAULT_AGENT, DEFAULT_MODE
+from flybridge.cli.ipc import DEFAULT_AGENT
+from flybridge.config import Config
 
 
 def test_the_command_says_what_it_is_for() -> None:
@@ -15,9 +16,17 @@ def test_the_command_says_what_it_is_for() -> None:
     assert shown.exit_code == 0
     for flag in ("--dir", "--agent", "--model", "--permission-mode", "--session", "--plugin-dir"):
         assert flag in shown.output
-    assert (DEFAULT_AGENT, DEFAULT_MODE) == ("claude", "acceptEdits")
+    assert (DEFAULT_AGENT, Config().ipc.permission_mode) == ("claude", "acceptEdits")
 
 
 def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["ipc", "--dir", str(tmp_path / "none")])
     assert shown.exit_code == 2
+
+
+def test_a_mode_that_there_is_not_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "FLYBRIDGE_IPC_PERMISSION_MODE": "bypassPermissions"}
+    shown = CliRunner().invoke(main, ["ipc", "--dir", str(tmp_path)], env=env)
+    assert shown.exit_code == 1
+    assert "FLYBRIDGE_IPC_PERMISSION_MODE" in shown.output
+    assert shown.stdout == ""

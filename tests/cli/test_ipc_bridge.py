@@ -87,13 +87,34 @@ async def test_a_conversation_is_had_and_gone_on_with(gateway: RealGateway) -> N
     name = [one["session_id"] for one in first if one["type"] == "session_init"][-1]
     assert await ended(process) == 0
     async with await gateway.client() as client:
-        assert [row.status for row in await client.sessions()] == ["off"]
+        assert [(row.status, row.archived) for row in await client.sessions()] == [("off", True)]
 
     process = await start(gateway)
     say(process, {"type": "protocol_init", "version": 1}, {"type": "user_message", "text": "hello"})
     again = await until(process, "turn_complete")
     assert again[1]["session_id"] == name
     process.send_signal(signal.SIGTERM)
+    assert await ended(process) == 0
+
+
+@pytest.mark.parametrize(
+    ("configured", "flags", "mode"),
+    [
+        ("", [], "acceptEdits"),
+        ("plan", [], "plan"),
+        ("plan", ["--permission-mode=default"], "default"),
+    ],
+)
+async def test_it_starts_in_the_mode_that_is_configured_unless_a_flag_says_otherwise(
+    gateway: RealGateway, configured: str, flags: list[str], mode: str
+) -> None:
+    if configured:
+        gateway.environ["FLYBRIDGE_IPC_PERMISSION_MODE"] = configured
+    process = await start(gateway, "--new", *flags)
+    say(process, {"type": "protocol_init", "version": 1}, {"type": "user_message", "text": "hello"})
+    told = await until(process, "turn_complete")
+    (metadata,) = [one for one in told if one["type"] == "system_metadata"]
+    assert metadata["permissionMode"] == mode
     assert await ended(process) == 0
 
 

@@ -36,6 +36,18 @@ async def test_a_line_goes_out_and_comes_back(keepers: Keepers) -> None:
     assert heard.stderr == b"oops\n"
 
 
+async def test_what_is_kept_for_the_next_gateway_has_a_bound(keepers: Keepers) -> None:
+    spec = await keepers.start(["/bin/cat"])
+    link, heard = await keepers.link(spec)
+    link.keep(b"a word")
+    link.keep(b"x" * (program.BODY_BYTES + 1))  # too much to be kept: what was there stays
+    link.send_input(1, b"hello\n")
+    await heard.until(lambda: heard.output == b"hello\n")
+    link.close()
+    again, _ = await keepers.link(spec, generation=2)
+    assert again.welcome.kept == "a word"
+
+
 async def test_a_signal_ends_an_agent(keepers: Keepers) -> None:
     link, heard = await keepers.link(await keepers.start(["/bin/cat"]))
     link.send_signal(1, signal.SIGTERM)

@@ -102,6 +102,7 @@ def test_the_keeper_says_who_its_agent_is(bench: Bench) -> None:
         "agent_start": start_time(kept.agent),
         "boot": program.boot_id(),
         "exit": None,
+        "kept": "",
     }
 
 
@@ -161,6 +162,21 @@ def test_the_secret_is_nowhere_but_in_memory(bench: Bench) -> None:
     assert [one.name for one in bench.folder.iterdir()] == [Path(kept.socket).name]
 
 
+def test_what_is_given_to_keep_is_told_to_the_next_gateway_and_to_no_file(bench: Bench) -> None:
+    kept = bench.start(CAT)
+    peer = bench.meet(kept)
+    assert peer.welcome["kept"] == ""
+    peer.send(program.KEEP, 0, b"first")
+    peer.send(program.KEEP, 0, "the canary \u00e9".encode())
+    peer.line(1, b"x\n")
+    peer.until(lambda: peer.output == b"x\n")
+    assert bench.meet(kept, generation=2, after=2).welcome["kept"] == "the canary \u00e9"
+    for pid in (kept.pid, kept.agent):
+        for name in ("cmdline", "environ"):
+            assert b"canary" not in Path(f"/proc/{pid}/{name}").read_bytes()
+    assert [one.name for one in bench.folder.iterdir()] == [Path(kept.socket).name]
+
+
 def test_the_terminal_signals_of_a_gateway_do_not_reach_the_keeper(bench: Bench) -> None:
     kept = bench.start(CAT)
     assert os.getsid(kept.pid) == kept.pid
@@ -189,6 +205,7 @@ def test_a_stranger_is_refused_and_the_gateway_stays(bench: Bench) -> None:
         (program.frame(INPUT, 1, b"x\n"), "hello_first"),
         (FRAME.pack(INPUT, 1, 2**27), "hello_first"),
         (program.frame(END), "hello_first"),
+        (program.frame(program.KEEP, 0, b"x"), "hello_first"),
         (FRAME.pack(program.HELLO, 0, 2**17), "bad_frame"),
         (program.frame(program.HELLO, 0, b"[" * 60_000), "bad_hello"),
         (program.frame(program.HELLO, 0, b"\xff"), "bad_hello"),

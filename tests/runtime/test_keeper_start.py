@@ -34,6 +34,7 @@ async def test_a_started_keeper_is_known_by_pid_and_start(keepers: Keepers) -> N
         agent_start=start_time(started.agent_pid) or "",
         boot=boot_id(),
         exit=None,
+        kept="",
     )
 
 

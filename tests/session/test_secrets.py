@@ -124,3 +124,22 @@ def test_nobody_can_guess_a_secret_from_its_fingerprint() -> None:
 def test_a_session_is_closed_with_a_reason() -> None:
     decision = decide(live(), Close(reason="enough"), context())
     assert e.SessionClosed(by="uid:0", reason="enough") in decision.events
+
+
+def test_what_is_kept_is_known_again() -> None:
+    kept = secrets("hunter2", "line one\nline two")
+    data, name = kept.renamed(b"it is hunter2", "d" * 64)
+    again = Secrets()
+    again.recall(kept.kept().decode())
+    assert again.holds(b"x hunter2 x")
+    assert again.holds(b"line two")
+    assert again.hide(b"hunter2") == HIDDEN.encode()
+    assert not again.holds(name.encode())
+    assert data == b"it is [secret]"
+
+
+@pytest.mark.parametrize("kept", ["", "{", "[1]", '{"a": 1}'])
+def test_what_nobody_kept_is_nothing(kept: str) -> None:
+    again = Secrets()
+    again.recall(kept)
+    assert not again

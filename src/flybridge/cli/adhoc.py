@@ -61,6 +61,11 @@ class AdhocCommand(click.Command):
 )
 @click.option("--attach", metavar="RUN", help="Come back to a run.")
 @click.option("--after", metavar="MSG", help="With --attach: only what came after this frame.")
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=Path),
+    help="With --attach: the run's attach_key, to answer as its beginner; or $FLYBRIDGE_RUN_KEY.",
+)
 @click.option("--detach", is_flag=True, help="Print the run's id and leave; it goes on.")
 @click.option("--state", type=click.Path(path_type=Path), help="State directory.")
 def adhoc(
@@ -69,6 +74,7 @@ def adhoc(
     folder: Folder,
     attach: str | None,
     after: str | None,
+    key_file: Path | None,
     detach: bool,
     state: Path | None,
     **flags: Any,
@@ -81,15 +87,20 @@ def adhoc(
     """
     import asyncio
 
+    from flybridge.cli.adhoc_session import KEY_ENV, key_in
     from flybridge.cli.running import fail
     from flybridge.errors import FlybridgeError
 
+    key = os.environ.pop(KEY_ENV, "")  # nothing that is started here has to know it
     try:
         mode = _mode(output, flags["cwd"])
         _check(mode, prompt, attach, after, detach)
+        if key_file and not attach:
+            raise MisusedError("--key-file is for --attach")
+        key = key_in(key_file) if key_file else key
         wanted = _config(flags)
         said = os.fsencode(prompt or "").decode(errors="replace")
-        work = _adhoc(mode, said, wanted, (attach, after), folder, detach, state)
+        work = _adhoc(mode, said, wanted, (attach, after, key), folder, detach, state)
         status = asyncio.run(work)
     except KeyboardInterrupt:
         status = 1
@@ -135,7 +146,7 @@ async def _adhoc(
     mode: str,
     prompt: str,
     flags: RunConfig,
-    attach: tuple[str | None, str | None],
+    attach: tuple[str | None, str | None, str],
     folder: Folder,
     detach: bool,
     state: Path | None,
@@ -157,7 +168,8 @@ async def _adhoc(
                 person = RunAtTerminal(client, adapter, flags, folder)
                 status = await person.run(session, prompt)
                 return status
-            loop = _loop(client, adapter, mode, prompt, flags, folder, detach)
+            key = attach[2] if session else ""
+            loop = _loop(client, adapter, mode, prompt, flags, folder, detach, key)
             return await loop.run(session)
     except FlybridgeError as error:
         if mode == "cli" or adapter.terminal is not None:
@@ -173,6 +185,7 @@ def _loop(
     flags: RunConfig,
     folder: Folder,
     detach: bool,
+    key: str,
 ) -> RunLoop:
     from flybridge.cli.adhoc_loop import RunLoop
     from flybridge.cli.adhoc_text import RunText, start_frame
@@ -189,6 +202,7 @@ def _loop(
         show=bytes if mode == "json" else as_text,
         folder=folder,
         detach=detach,
+        key=key,
     )
 
 

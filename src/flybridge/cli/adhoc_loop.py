@@ -11,7 +11,7 @@ from typing import TypeAlias
 import click
 
 from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
-from flybridge.cli.adhoc_session import code_of, find, open_run, resolved, whole
+from flybridge.cli.adhoc_session import claim, code_of, find, new_key, open_run, resolved, whole
 from flybridge.cli.adhoc_streams import InputThread, OutputThread
 from flybridge.cli.safe_text import one_line
 from flybridge.cli.trusting import Folder
@@ -20,6 +20,7 @@ from flybridge.errors import (
     FlybridgeError,
     GatewayUnreachableError,
     InvalidRequestError,
+    NotAllowedError,
     SessionClosedError,
     SessionNotFoundError,
 )
@@ -40,7 +41,7 @@ class RunLoop:
     """Drives one :class:`RunAdapter` until its run is over.
 
     ``stdin``: where frames are read, or all there will ever be of them. ``show`` makes what is
-    written out of a frame.
+    written out of a frame. ``key``: with it, what another script began is decided here, too.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class RunLoop:
         show: Callable[[bytes], bytes] = bytes,
         folder: Folder = "ask",
         detach: bool = False,
+        key: str = "",
     ) -> None:
         self._client = client
         self._adapter = adapter
@@ -62,6 +64,7 @@ class RunLoop:
         self._show = show
         self._folder: Folder = folder
         self._detach = detach
+        self._key = key  # of a run that was begun before
         self._session = ""
         self._ours = False  # begun here, and not before
         self._previews = True
@@ -176,6 +179,7 @@ class RunLoop:
         if await find(self._client, adapter.run) is not None:
             raise InvalidRequestError(f"the run {adapter.run} was started already")
         self._ours, self._previews = True, wanted.stream
+        adapter.attach_key = new_key()
         opening = asyncio.create_task(self._open(want, wanted))
         if self._detach or not (await asyncio.wait({opening}, timeout=STARTED_S))[0]:
             started = Started(provider=wanted.agent, model=wanted.model, config=wanted)
@@ -184,8 +188,11 @@ class RunLoop:
         self._follow(await opening)
 
     async def _open(self, want: OpenRun, wanted: RunConfig) -> str:
-        session = await open_run(self._client, self._adapter.run, wanted, self._folder)
-        self._adapter.said_prompt()
+        adapter = self._adapter
+        session = await open_run(
+            self._client, adapter.run, wanted, self._folder, key=adapter.attach_key
+        )
+        adapter.said_prompt()
         await self._submit(session, prompt_of(want.start))
         return session
 
@@ -194,7 +201,7 @@ class RunLoop:
             self._adapter.fail("internal_error", "the run was never begun", _now())
             return
         try:
-            await self._submit(self._session, want)
+            await self._submit_as_opener(want)
         except SessionClosedError:
             pass  # the log says how
         except (GatewayUnreachableError, SessionNotFoundError):
@@ -203,6 +210,15 @@ class RunLoop:
             if isinstance(want.command, Close):
                 raise
             self._adapter.refused(want, f"not taken: {error} ({error.code})")
+
+    async def _submit_as_opener(self, want: Tell) -> None:
+        try:
+            await self._submit(self._session, want)
+        except NotAllowedError:  # a gateway that was started since has not seen the key
+            if not self._key:
+                raise
+            await claim(self._client, self._session, self._key)
+            await self._submit(self._session, want)
 
     async def _submit(self, session: str, want: Tell) -> None:
         await self._client.submit_reliably(
@@ -222,6 +238,8 @@ class RunLoop:
                     session, after=after, epoch=epoch, previews=self._previews
                 ) as items:
                     await items.begin()
+                    if self._key:
+                        await claim(self._client, session, self._key)
                     self._head = max(self._head, items.head)
                     async for item in items:
                         if isinstance(item, Detached) and item.code == "gateway_stopped":

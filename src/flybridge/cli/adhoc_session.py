@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import secrets
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-from msgspec import Raw
 
 from flybridge import config
+from flybridge.adapters.runs.bodies import blob_of
+from flybridge.adapters.runs.bodies import whole as with_text
 from flybridge.adapters.runs.translate import NONCE, RUN, labels_of
 from flybridge.cli.trusting import Folder
 from flybridge.client import Client, EventItem, SessionRow
@@ -26,6 +29,9 @@ from flybridge.model.capabilities import Options
 from flybridge.wire.runs.messages import Code, RunConfig
 
 MAX_WHOLE_BYTES = 8 << 20
+KEY_BYTES = 32
+MAX_KEY = 200
+KEY_ENV = "FLYBRIDGE_RUN_KEY"
 
 
 def new_run_id() -> str:
@@ -34,6 +40,35 @@ def new_run_id() -> str:
 
 def new_telling() -> str:
     return uuid.uuid4().hex[:8]
+
+
+def new_key() -> str:
+    """By which another script may come back to a run as the one that began it."""
+    return secrets.token_urlsafe(KEY_BYTES)
+
+
+def key_in(file: Path) -> str:
+    """A key somebody kept in a file.
+
+    Raises:
+        OSError: there is no such file.
+        InvalidRequestError: it holds no key.
+    """
+    with file.open("rb") as opened:
+        text = opened.read(MAX_KEY + 1).strip()
+    if not 0 < len(text) <= MAX_KEY or not text.isascii():
+        raise InvalidRequestError(f"there is no key in {file}")
+    return text.decode()
+
+
+async def claim(client: Client, session: str, key: str) -> None:
+    """Be taken for the one who began the run.
+
+    Raises:
+        InvalidRequestError: it is the key of another run, or of none.
+        NotAllowedError: this is an agent's process.
+    """
+    await client.ask("claim", {"session": session, "key": key})
 
 
 def resolved(asked: RunConfig, flags: RunConfig, env: Mapping[str, str] = os.environ) -> RunConfig:
@@ -65,9 +100,15 @@ async def find(client: Client, run: str) -> SessionRow | None:
 
 
 async def open_run(
-    client: Client, run: str, wanted: RunConfig, folder: Folder, env: Mapping[str, str] = os.environ
+    client: Client,
+    run: str,
+    wanted: RunConfig,
+    folder: Folder,
+    env: Mapping[str, str] = os.environ,
+    *,
+    key: str = "",
 ) -> str:
-    """Open the session of a run, which nobody else has begun.
+    """Open the session of a run, which nobody else has begun. Only a digest of ``key`` is told.
 
     Raises:
         InvalidRequestError: somebody has.
@@ -86,6 +127,7 @@ async def open_run(
         resume=wanted.resume,
         options=Options(max_turns=wanted.max_turns, max_budget_usd=wanted.max_budget_usd),
         folder=folder,
+        key_digest=hashlib.sha256(key.encode()).hexdigest() if key else "",
     )
     first = (await client.page(session, 0, 1)).events[0].event
     if not isinstance(first, ev.SessionOpened) or first.labels.get(NONCE) != nonce:
@@ -108,13 +150,10 @@ def code_of(error: Exception) -> Code:
 
 async def whole(client: Client, item: EventItem) -> ev.Event | None:
     """The event, with its long text in it."""
-    event = item.event
-    if not isinstance(event, ev.TextDone | ev.ThinkingDone | ev.Plan | ev.Diff) or not event.blob:
+    event, digest = item.event, blob_of(item.event)
+    if event is None or not digest:
         return event
     try:
-        data = await client.blob(event.blob, limit=MAX_WHOLE_BYTES)
+        return with_text(event, await client.blob(digest, limit=MAX_WHOLE_BYTES))
     except FlybridgeError:  # longer than anybody reads: its head is in the event
         return event
-    if isinstance(event, ev.Diff):
-        return msgspec.structs.replace(event, patch=Raw(data))
-    return msgspec.structs.replace(event, text=data.decode(errors="replace"))

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
-from flybridge.adapters.runs.questions import Open
+from flybridge.adapters.runs.questions import Open, check
 from flybridge.cli.adhoc_session import open_run, resolved, whole
 from flybridge.cli.adhoc_text import start_frame
 from flybridge.cli.conversation import Conversation
@@ -205,6 +205,9 @@ class RunAtTerminal:
         text = f"{one_line(asked.question.text)} (not shown): "
         try:
             value = await asyncio.to_thread(getpass.getpass, text)
+            while isinstance(problem := check(asked, value), str):
+                click.echo(f"flybridge: {problem}", err=True)
+                value = await asyncio.to_thread(getpass.getpass, text)
         except (EOFError, KeyboardInterrupt):
             self._adapter.end(Cancelled(reason="no secret was given"))
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,6 @@ import click
 
 _DIRECTORY = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
 DEFAULT_AGENT = "claude"
-DEFAULT_MODE = "acceptEdits"
 
 
 @click.command()
@@ -19,7 +19,9 @@ DEFAULT_MODE = "acceptEdits"
 )
 @click.option("--agent", metavar="NAME", help="Which agent; the default is Claude.")
 @click.option("--model", metavar="M", default="", help="The agent's model.")
-@click.option("--permission-mode", "mode", metavar="M", default="", help="Instead of acceptEdits.")
+@click.option(
+    "--permission-mode", "mode", metavar="M", default="", help="Instead of the configured one."
+)
 @click.option(
     "--session", metavar="ID", default="", help="Go on with this conversation of the agent's."
 )
@@ -47,14 +49,20 @@ def ipc(
     standard input and output, warnings on standard error. It goes on with the last conversation
     of the project, and ends the agent when standard input ends, unless others are attached.
     """
+    from flybridge import config
     from flybridge.cli.ipc_bridge import Wanted, bridge
-    from flybridge.cli.running import run
+    from flybridge.cli.running import fail, run
+    from flybridge.errors import FlybridgeError
 
+    try:
+        mode = config.load(cwd, env=os.environ).ipc.permission_mode
+    except FlybridgeError as error:
+        fail(str(error), error.code)
     plan = Wanted(
         cwd=str(cwd),
         agent=agent or DEFAULT_AGENT,
-        mode=wanted["mode"] or DEFAULT_MODE,
-        mode_given=bool(wanted["mode"]),
+        mode=wanted["mode"] or mode,
+        mode_given=bool(wanted["mode"]) or mode != config.Config().ipc.permission_mode,
         model=wanted["model"],
         session=wanted["session"],
         new=wanted["new"],

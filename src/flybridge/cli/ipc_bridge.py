@@ -79,6 +79,7 @@ class Bridge:
         self._stdout = stdout
         self._client: Client | None = None
         self._session = ""
+        self._own = False  # opened here
         self._watcher: asyncio.Task[None] | None = None
         self._steps: asyncio.Queue[Step] = asyncio.Queue(MAX_STEPS)
         self._news = asyncio.Event()
@@ -204,12 +205,16 @@ class Bridge:
     async def _show(self, name: str) -> None:
         modes: list[str] = []
         rows: list[dict[str, Any]] = []
-        if name == "settings":
+        counted: dict[str, Any] | None = None
+        if name == "context":
+            with contextlib.suppress(FlybridgeError):  # one that is off, or too old to be asked
+                counted = dict(await self._here.query(self._session, "context"))
+        elif name == "settings":
             known = (await self._here.ask("agents"))["agents"]
             modes = next((one["modes"] for one in known if one["name"] == self._wanted.agent), [])
         elif name == "sessions":
             rows = [row for row in await self._here.list() if row["cwd"] == self._wanted.cwd]
-        self._adapter.show(name, modes=modes, sessions=rows)
+        self._adapter.show(name, modes=modes, sessions=rows, counted=counted)
 
     @property
     def _here(self) -> Client:
@@ -267,12 +272,22 @@ class Bridge:
             folder=wanted.folder,
         )
         await self._unwatch()
-        self._session = session
+        before, self._session, self._own = self._session if self._own else "", session, True
         steps = self._adapter.opened(names.get("announce", ""), to=names.get("to", ""))
         await self._flush()
         self._watch(after=0)
         for step in steps:
             await self._do(step)
+        await self._archive(before)
+
+    async def _archive(self, session: str) -> None:
+        """A session of ours that is over stands in nobody's way; its conversation goes on in
+        the next one."""
+        if session:
+            with contextlib.suppress(FlybridgeError):
+                await self._here.submit(
+                    session, c.Archive(), request="ipc.over", until=Stage.ACCEPTED
+                )
 
     async def _join(self, session: str, conversation: str) -> None:
         """Others are in it: take part, and know what has happened so far."""
@@ -307,10 +322,11 @@ class Bridge:
             await self._open(resume=conversation, announce=conversation)
         await self._until(lambda: events.phase in ("live", "none"), CONNECT_S)
 
-    async def _stop_agent(self, *, unless_followed: bool = False) -> None:
+    async def _stop_agent(self, *, unless_followed: bool = False) -> bool:
+        """Whether it was ended."""
         params = {"session": self._session, "unless_followed": unless_followed}
         async with asyncio.timeout(END_S):
-            await self._here.ask("stop_agent", params)
+            return bool((await self._here.ask("stop_agent", params)).get("stopped"))
 
     # ---- what comes ------------------------------------------------------------------------------
 
@@ -374,5 +390,6 @@ class Bridge:
         await self._unwatch()
         if self._session:
             with contextlib.suppress(FlybridgeError, TimeoutError):
-                await self._stop_agent(unless_followed=True)
+                if await self._stop_agent(unless_followed=True) and self._own:
+                    await self._archive(self._session)
         await self._client.close()

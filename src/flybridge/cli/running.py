@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import click
@@ -34,6 +35,18 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
         if os.environ.get("FLYBRIDGE_LOG_LEVEL") == "debug":
             raise
         fail(f"{type(error).__name__}: {error}", "internal")
+
+
+def ask(name: str, params: dict[str, Any], state: Path | None, *, us: str) -> dict[str, Any]:
+    """Ask the gateway one thing, and be done."""
+    return run(_asked(name, params, state, us))
+
+
+async def _asked(name: str, params: dict[str, Any], state: Path | None, us: str) -> dict[str, Any]:
+    from flybridge.client import connect
+
+    async with await connect(state, name=us) as client:
+        return await client.ask(name, params)
 
 
 def fail(text: str, code: str, status: int = 1) -> NoReturn:

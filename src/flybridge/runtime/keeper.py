@@ -17,6 +17,7 @@ import msgspec
 from flybridge.errors import KeeperError
 from flybridge.runtime.keeper_program import (
     ACK,
+    BODY_BYTES,
     END,
     EOF,
     ERR,
@@ -25,6 +26,7 @@ from flybridge.runtime.keeper_program import (
     HELLO,
     INPUT,
     INPUT_BYTES,
+    KEEP,
     OUT,
     PROTO,
     REFUSED,
@@ -98,6 +100,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True):
     agent_start: str
     boot: str
     exit: Exit | None
+    kept: str | None = None  # what it was given to keep; None: a keeper that keeps nothing
 
 
 class KeeperEvents(Protocol):
@@ -193,6 +196,11 @@ class KeeperLink(asyncio.BufferedProtocol):
     def ack(self, offset: int) -> None:
         """Output before ``offset`` is safe elsewhere; the keeper may forget it."""
         self._send(ACK, offset)
+
+    def keep(self, data: bytes) -> None:
+        """Have it in the keeper's memory for the next gateway, instead of what was there."""
+        if self.welcome.kept is not None and len(data) <= BODY_BYTES:
+            self._send(KEEP, 0, data)
 
     def end(self) -> None:
         """Kill what is left of the agent and let the keeper go; then the link closes."""

@@ -12,6 +12,7 @@ it promises:
   what WELCOME calls not taken can never be taken later.
 - Output is kept until it is acknowledged: in memory, then in an unnamed file, then the agent
   has to wait. Nothing is skipped: an offset that is gone is refused.
+- What a gateway gives it to KEEP is in its memory and nowhere else; the next WELCOME tells it.
 - When the agent is over nothing of it is left running, and EXIT says how much of its input was
   read. EXIT follows the last output on every connection until END.
 
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 
 PROTO = 1
 FRAME = struct.Struct("!BQI")
-HELLO, INPUT, EOF, SIGNAL, ACK, END = range(1, 7)
+HELLO, INPUT, EOF, SIGNAL, ACK, END, KEEP = range(1, 8)
 WELCOME, OUT, ERR, WROTE, EXIT, REFUSED = range(17, 23)
 
 INPUT_BYTES = 128 * 2**20 + 1  # a line of 128 MiB and its newline
@@ -548,7 +549,7 @@ class Peer:
         kind, number, length = FRAME.unpack_from(self.received, self.parsed)
         if kind != HELLO and not self.greeted:
             raise ProtocolError("hello_first", "say HELLO first")
-        if not HELLO <= kind <= END or length > (INPUT_BYTES if kind == INPUT else BODY_BYTES):
+        if not HELLO <= kind <= KEEP or length > (INPUT_BYTES if kind == INPUT else BODY_BYTES):
             raise ProtocolError("bad_frame", f"no frame of type {kind} and {length} bytes")
         end = start + length
         if len(self.received) < end:
@@ -614,6 +615,7 @@ class Keeper:
         self._scan_at = 0.0
         self._status = 0
         self._exit: dict[str, int] | None = None
+        self._kept = ""
         self._reaped = False
         self._done = False
         self._poll = select.poll()
@@ -919,6 +921,8 @@ class Keeper:
             if number > peer.sent:
                 raise ProtocolError("bad_ack", f"{number} was not sent yet")
             self._output.release(number)
+        elif kind == KEEP:
+            self._kept = bytes(body).decode("utf-8", "replace")
         else:
             self._done = True
 
@@ -953,6 +957,7 @@ class Keeper:
             "agent_start": self._agent_start,
             "boot": boot_id(),
             "exit": self._exit,
+            "kept": self._kept,
         }
         peer.rest = memoryview(frame(WELCOME, 0, json.dumps(welcome).encode()))
 

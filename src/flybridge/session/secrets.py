@@ -1,8 +1,9 @@
 """What must not be written down: values given in confidence, and how they are hidden.
 
-They live in memory only. Whatever is committed or published passes here first, and what an
-agent repeats of a secret is replaced. A value shorter than ``SHORTEST`` cannot be told from
-ordinary words and is not looked for.
+They live in memory only, here and in the keeper of the agent that was told them: what could be
+searched for, were it on a disk, could be guessed from there as well. Whatever is committed or
+published passes here first, and what an agent repeats of a secret is replaced. A value shorter
+than ``SHORTEST`` cannot be told from ordinary words and is not looked for.
 """
 
 from __future__ import annotations
@@ -37,7 +38,24 @@ class Secrets:
             word = one.strip()
             if len(word) >= SHORTEST and len(self._words) < MAX_SECRETS:
                 self._words[word] = HIDDEN
-        spelled = {one for word in self._words for one in _spellings(word)}
+        self._spell()
+
+    def kept(self) -> bytes:
+        """All of it, for whoever has to know it after us."""
+        return msgspec.json.encode(self._words)
+
+    def recall(self, kept: str) -> None:
+        """Know again what was kept; what is none of that is nothing."""
+        try:
+            known = msgspec.json.decode(kept, type=dict[str, str]) if kept else {}
+        except (msgspec.MsgspecError, ValueError):
+            return
+        self._words |= known
+        self._spell()
+
+    def _spell(self) -> None:
+        words = [word for word, instead in self._words.items() if instead == HIDDEN]
+        spelled = {one for word in words for one in _spellings(word)}
         self._bytes = sorted(spelled, key=len, reverse=True)
 
     def holds(self, data: bytes) -> bool:

@@ -94,6 +94,21 @@ def test_the_gauge_follows_what_the_agent_says_meanwhile(kit: Kit) -> None:
     assert view(kit, "session_state")["sessionId"] == "conv-2"
 
 
+def test_the_context_is_broken_down_by_what_the_agent_says_or_printed(kit: Kit) -> None:
+    assert view(kit, "context")["categories"] == []
+    rows = "| Category | Tokens | Percentage |\n|---|---|---|\n| Messages | 4 | 40.0% |\n"
+    table = f"## Context Usage\n\n{rows}"
+    kit.apply(ev.Notice(text=table, command=True))
+    part = {"name": "Messages", "tokens": 4, "kind": "used", "percentage": 40.0}
+    assert view(kit, "context")["categories"] == [part]
+    counted = {"categories": [{"name": "Tools", "tokens": 6}], "totalTokens": 6, "maxTokens": 12}
+    asked = view(kit, "context", counted=counted)
+    assert [one["name"] for one in asked["categories"]] == ["Tools"]
+    assert (asked["usedTokens"], asked["totalTokens"]) == (5, 10)  # what a model was given
+    fresh = view(Kit(), "context", counted=counted)
+    assert (fresh["usedTokens"], fresh["totalTokens"], fresh["percentage"]) == (6, 12, 50.0)
+
+
 def test_a_view_that_there_is_not_is_refused_by_name() -> None:
     with pytest.raises(InvalidRequestError, match="nothing"):
         Panels(Kit().adapter.events).check("nothing")

@@ -78,6 +78,38 @@ def test_a_start_opens_a_run_with_its_context_before_the_prompt() -> None:
     assert prompt_of(want.start).command == SendInput(content=(Text("spec:\nwords\n\nfix"),))
 
 
+def test_only_who_began_a_run_is_told_its_key() -> None:
+    for early in (False, True):
+        begun = RunAdapter("run_1", telling="00000000")
+        begun.attach_key = "k" * 43
+        if early:
+            begun.begin(w.Started(provider="demo"), 0)
+        begun.event(1, 1000, opened())
+        (first,) = [json.loads(line) for line in begun.take()]
+        assert first["payload"]["attach_key"] == "k" * 43
+        again = RunAdapter("run_1", telling="11111111")
+        again.event(1, 1000, opened())
+        (told,) = [json.loads(line) for line in again.take()]
+        assert told["id"] == first["id"]
+        assert "attach_key" not in told["payload"]
+
+
+def test_what_only_the_clock_makes_happen_needs_nobody() -> None:
+    run = Run(text(marker(timeoutS=20, default="Bob")), ended(), outcome(), timeout_s=60.0)
+    run.adapter.expire(22_999)
+    assert run.wants() == []
+    run.adapter.expire(23_000)
+    (answer,) = run.wants()
+    assert answer.command == SendInput(content=(Text("Bob"),))
+    run.adapter.expire(61_000)
+    (close,) = run.wants()
+    assert close == Tell(
+        request=CLOSE, command=Close(reason="run.failed timeout: no end within 60 s")
+    )
+    run.adapter.expire(62_000)
+    assert run.wants() == []
+
+
 @pytest.mark.conforms("S4-6.19")
 @pytest.mark.parametrize(
     ("data", "code"),

@@ -89,6 +89,13 @@ def test_an_answer_outside_the_options_is_none() -> None:
     assert q.check(marker(kind="confirm"), "Y") == ("yes",)
 
 
+def test_a_secret_too_short_to_be_hidden_is_not_taken() -> None:
+    asked = marker(kind="secret")
+    assert q.check(asked, "abc") == q.check(asked, "  abc ") == q.TOO_SHORT
+    assert q.check(asked, "abcd") == ("abcd",)
+    assert q.check(marker(kind="secret", required=False), "") == ("",)
+
+
 def test_answers_to_markers_are_said_in_words() -> None:
     one, two = marker(), q.of_marker(Asked(question="R?"), "7", 2, 0)
     assert q.words_of([one], {"q_7.1": ("a", "b")}) == "a, b"

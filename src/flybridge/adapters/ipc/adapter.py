@@ -214,8 +214,10 @@ class IpcAdapter:
         *,
         modes: Sequence[str] = (),
         sessions: Sequence[Mapping[str, Any]] = (),
+        counted: Mapping[str, Any] | None = None,
     ) -> None:
-        self._write(self._panels.view(name, modes=modes, sessions=sessions))
+        shown = self._panels.view(name, modes=modes, sessions=sessions, counted=counted)
+        self._write(shown)
 
     def fail(self, message: str, *, recoverable: bool = True) -> None:
         self._write(w.Error(message=message, recoverable=recoverable))

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.adapters.ipc import context
 from flybridge.adapters.ipc.bodies import fields, number, text
 from flybridge.adapters.ipc.events import Events
 from flybridge.adapters.ipc.prompts import blocked_path
@@ -39,10 +40,10 @@ class Panels:
         self._edits: deque[str] = deque(maxlen=MAX_EDITS)
         self._tasks = v.EMPTY_LIST
         self._context: dict[str, Raw] = {}
+        self._printed = ""  # the last that /context printed
         self._names: Mapping[str, Callable[[], Any]] = {
             "help": self._help,
             "keybindings": lambda: v.Keybindings(bindings=KEYS),
-            "context": self._gauge,
             "cost": self._cost,
             "diff": self._changed,
             "tasks": self._task_list,
@@ -59,7 +60,7 @@ class Panels:
         Raises:
             InvalidRequestError: it has none.
         """
-        known = sorted((*self._names, "settings", "sessions"))
+        known = sorted((*self._names, "context", "settings", "sessions"))
         if name not in known:
             raise InvalidRequestError(f"Unknown view: {name[:60]}; there are {', '.join(known)}")
 
@@ -76,6 +77,8 @@ class Panels:
                 self._edits.append(path)
             case ev.Tasks(tasks=tasks):
                 self._tasks = Raw(bytes(tasks))
+            case ev.Notice(command=True, text=said) if context.HEAD in said[:200]:
+                self._printed = said[: context.MAX_PRINTED]
             case _:
                 pass
 
@@ -84,10 +87,18 @@ class Panels:
             self._context = fields(value)
 
     def view(
-        self, name: str, *, modes: Sequence[str] = (), sessions: Sequence[Mapping[str, Any]] = ()
+        self,
+        name: str,
+        *,
+        modes: Sequence[str] = (),
+        sessions: Sequence[Mapping[str, Any]] = (),
+        counted: Mapping[str, Any] | None = None,
     ) -> w.View:
-        if name == "settings":
-            data: object = self._settings(modes)
+        """``counted``: what the agent says of its context when it is asked."""
+        if name == "context":
+            data: object = self._gauge(counted)
+        elif name == "settings":
+            data = self._settings(modes)
         elif name == "sessions":
             data = self._sessions(sessions)
         else:
@@ -116,14 +127,22 @@ class Panels:
             version=self._events.about.version, **{name: self._told(name) for name in names}
         )
 
-    def _gauge(self) -> v.ContextGauge:
+    def _gauge(self, answer: Mapping[str, Any] | None) -> v.ContextGauge:
         known = self._context
         total = int(number(known.get("window", UNSET)))
         raw = known.get("tokens", UNSET)
         used = None if raw is UNSET or bytes(raw) == b"null" else int(number(raw))
+        counted = context.told(answer) if answer else None
+        if counted is not None and not total:  # nothing was said to a model yet
+            used, total = counted.used, counted.window
         share = round(100 * used / total, 2) if used is not None and total else None
+        made_of = counted.categories if counted else context.printed(self._printed, total)
         return v.ContextGauge(
-            model=self._events.about.model, used_tokens=used, total_tokens=total, percentage=share
+            model=self._events.about.model,
+            used_tokens=used,
+            total_tokens=total,
+            percentage=share,
+            categories=made_of,
         )
 
     def _cost(self) -> v.CostDisplay:

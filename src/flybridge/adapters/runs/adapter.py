@@ -64,6 +64,7 @@ class RunAdapter:
         self.caught_up = False
         self.terminal: w.Terminal | None = None  # written, or about to be
         self.warnings: list[str] = []
+        self.attach_key = ""  # told with the start, and in no other telling
         self._telling = telling
         self._after = after or Place(0, -1)
         self._lines = LineSplitter(max_line=w.MAX_LINE_BYTES)
@@ -158,14 +159,13 @@ class RunAdapter:
             if isinstance(frame.payload, w.Terminal):
                 self.terminal = frame.payload
             if Place(seq, n) > self._after:
-                self._out.append(w.encode(frame))
+                self._put(frame)
 
     def begin(self, started: w.Started, now_ms: int) -> None:
         """Say at once that the run exists; its log will begin with the same frame."""
         self._after = Place(1, 0)
         id_ = message_id(self.run, self._after)
-        frame = w.Frame(id=id_, at_ms=now_ms, run=self.run, payload=started)
-        self._out.append(w.encode(frame))
+        self._put(w.Frame(id=id_, at_ms=now_ms, run=self.run, payload=started))
 
     def preview(self, item: str, since: int, upto: int, text: str, now_ms: int) -> None:
         """More of a text that grows: told where it was asked for, and only once."""
@@ -182,7 +182,13 @@ class RunAdapter:
             place = Place(self.log.seq, PASSING + self._passed % PASSING)
             self._passed += 1
             id_ = message_id(self.run, place, self._telling)
-            self._out.append(w.encode(w.Frame(id=id_, at_ms=now_ms, run=self.run, payload=payload)))
+            self._put(w.Frame(id=id_, at_ms=now_ms, run=self.run, payload=payload))
+
+    def _put(self, frame: w.Frame) -> None:
+        if isinstance(frame.payload, w.Started) and self.attach_key:
+            told = msgspec.structs.replace(frame.payload, attach_key=self.attach_key)
+            frame = msgspec.structs.replace(frame, payload=told)
+        self._out.append(w.encode(frame))
 
     # ---- what follows from it ------------------------------------------------------------------
 
@@ -202,6 +208,12 @@ class RunAdapter:
                 self._sent.add(again)
                 command = SendInput(content=lost.content)
                 self._wants.append(Tell(request=lost.request, command=command))
+        self.expire(now_ms)
+
+    def expire(self, now_ms: int) -> None:
+        """Only what the clock makes happen, and what is complete by it."""
+        if self.terminal is not None or self.ending:
+            return
         self._out_of_time(now_ms)
         for group in dict.fromkeys(one.group for one in self.log.open.values()):
             self._hand_over(group)

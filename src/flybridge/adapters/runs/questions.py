@@ -11,12 +11,14 @@ from flybridge.adapters.runs.markers import Asked
 from flybridge.model import events as e
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.ids import PromptId
+from flybridge.session.secrets import SHORTEST
 from flybridge.wire.runs.messages import Option, Question
 
 MAX_TEXT = 16_000
 SEVERAL = "choose one or several of the options"
 ONE = "choose one of the options"
 NEEDED = "an answer is required"
+TOO_SHORT = f"a secret has {SHORTEST} characters or more: a shorter one could not be hidden"
 YES = frozenset({"allow", "yes", "y", "true"})
 NO = frozenset({"deny", "no", "n", "false"})
 
@@ -142,6 +144,8 @@ def check(asked: Open, value: str | tuple[str, ...] | bool) -> tuple[str, ...] |
     given = _values(value, several=asked.several)
     if not any(given):
         return NEEDED if question.required else ("",)
+    if question.kind == "secret" and any(len(one.strip()) < SHORTEST for one in given):
+        return TOO_SHORT
     labels = [one.label for one in question.options]
     if question.kind == "confirm":
         given = tuple(_confirmed(one, labels) for one in given)

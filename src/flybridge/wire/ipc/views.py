@@ -41,12 +41,21 @@ class Keybindings(_Data, kw_only=True, rename="camel"):
     bindings: tuple[Keybinding, ...] = ()
 
 
+class ContextCategory(_Data, kw_only=True, rename="camel"):
+    """A part of the context: used, deferred (loaded when it is needed), buffer or free."""
+
+    name: str
+    tokens: int
+    kind: str = "used"
+    percentage: float | None = None  # of the whole window
+
+
 class ContextGauge(_Data, kw_only=True, rename="camel"):
     model: str = ""
     used_tokens: int | None = None  # not known until the next answer
     total_tokens: int = 0
     percentage: float | None = None
-    categories: Raw = EMPTY_LIST
+    categories: tuple[ContextCategory, ...] = ()
 
 
 class CostDisplay(_Data, kw_only=True, rename="camel"):

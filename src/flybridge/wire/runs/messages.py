@@ -83,6 +83,7 @@ class Started(_Payload, frozen=True, kw_only=True, tag_field="type", tag="run.st
     provider: str
     model: str = ""
     config: RunConfig = RunConfig()
+    attach_key: str = ""  # told to who began the run, once: who attaches with it may allow
 
 
 class Progress(_Payload, frozen=True, kw_only=True, tag_field="type", tag="run.progress"):
