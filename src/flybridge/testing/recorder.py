@@ -64,7 +64,10 @@ class Record:
     """One entry. ``kind`` is ``line`` for received lines, else what the agent says it did."""
 
     __slots__ = ("data", "kind", "pid")
-    KINDS = ("started", "line", "executed", "answer", "stray", "ran", "forked", "holds", "term")
+    KINDS = (
+        *("started", "line", "executed", "finished", "answer", "stray", "ran"),
+        *("forked", "holds", "term"),
+    )
 
     def __init__(self, data: Json) -> None:
         self.data = data
@@ -109,6 +112,11 @@ def lines(path: str | os.PathLike[str]) -> list[bytes]:
 def executed(path: str | os.PathLike[str]) -> list[str]:
     """The uuid of every user message that was run, once per run ("" if it had none)."""
     return [str(r.data["executed"]) for r in read_record(path) if r.kind == "executed"]
+
+
+def finished(path: str | os.PathLike[str]) -> list[str]:
+    """The uuid of every user message whose turn is over, its last line written."""
+    return [str(r.data["finished"]) for r in read_record(path) if r.kind == "finished"]
 
 
 def ran(path: str | os.PathLike[str]) -> list[Json]:
@@ -428,6 +436,8 @@ class Recorder:
             self._finish(turn)
         self._lifecycle(turn, "completed")
         self._state("idle")
+        if turn.content is not None:
+            self.book.note(finished=turn.uuid)  # nothing more comes of it
         for step in turn.after:
             self._unprompted(step)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from flybridge.drivers.claude.arguments import ARGUMENTS, MAX_VALUE_BYTES, build_args
-from flybridge.errors import AgentStartError
+from flybridge.errors import AgentStartError, TransportRefusedError
 from flybridge.model.capabilities import OpenSpec, Options
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
@@ -240,3 +240,20 @@ def test_every_flag_of_the_command_line_can_be_asked_for() -> None:
         "--no-session-persistence",
         "--disable-slash-commands",
     }
+
+
+def test_an_agent_that_connects_to_us_is_told_where() -> None:
+    spec = OpenSpec(
+        agent="claude", cwd="/", dial_in="ws://x/y", options=Options(transport="socket")
+    )
+    words = build_args(spec, "2.1.38")
+    assert words[:2] == ["--sdk-url", "ws://x/y"]
+    assert words[2:] == build_args(OpenSpec(agent="claude", cwd="/"), "2.1.38")
+
+
+@pytest.mark.parametrize("version", ["2.1.121", "2.1.325", ""])
+def test_a_version_that_connects_only_to_its_maker_is_refused_plainly(version: str) -> None:
+    spec = OpenSpec(agent="claude", cwd="/", options=Options(transport="socket"))
+    with pytest.raises(TransportRefusedError, match="does not connect to us") as caught:
+        build_args(spec, version)
+    assert (caught.value.version, caught.value.last) == (version, "2.1.120")

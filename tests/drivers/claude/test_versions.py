@@ -34,3 +34,8 @@ def test_an_old_version_has_nothing_that_a_new_one_has_not() -> None:
     assert OLD.at_start <= OLD.commands
     assert NEW.at_start == set()
     assert (OLD.fast, OLD.logs_in, NEW.fast, NEW.logs_in) == (False, False, True, True)
+
+
+def test_only_an_old_version_connects_to_us() -> None:
+    assert OLD.transports == {"stdio", "socket", "by_hand"}
+    assert NEW.transports == {"stdio"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from flybridge.drivers.claude.arguments import build_args
 from flybridge.drivers.claude.driver import ClaudeDriver
@@ -47,6 +48,7 @@ class ClaudeAgent:
             queries=traits.queries,
             modes=traits.modes,
             efforts=traits.efforts,
+            transports=traits.transports,
         )
 
     def launch(self, spec: OpenSpec, capabilities: Capabilities) -> Launch:
@@ -54,10 +56,13 @@ class ClaudeAgent:
 
         Raises:
             AgentStartError: what is wanted makes no sense, or not to this version.
+            TransportRefusedError: this version cannot be reached like that.
         """
         argv = (*self._program, *build_args(spec, capabilities.version))
         env = {**traits_of(capabilities.version).env, **self._env}
-        return Launch(argv=argv, env=env, cwd=spec.cwd)
+        dials_in = spec.options.transport != "stdio"
+        link: Literal["stdio", "dials-in"] = "dials-in" if dials_in else "stdio"
+        return Launch(argv=argv, env=env, cwd=spec.cwd, link=link)
 
     def driver(self, capabilities: Capabilities) -> ClaudeDriver:
         return ClaudeDriver(capabilities)

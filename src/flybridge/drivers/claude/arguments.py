@@ -12,8 +12,8 @@ from uuid import UUID
 
 from msgspec import Raw
 
-from flybridge.drivers.claude.versions import Traits, traits_of
-from flybridge.errors import AgentStartError
+from flybridge.drivers.claude.versions import LAST_OLD, Traits, traits_of
+from flybridge.errors import AgentStartError, TransportRefusedError
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.wire.claude.decode import fields
 
@@ -32,6 +32,7 @@ ARGUMENTS = (
 MAX_VALUE_BYTES = 128_000  # Linux takes no longer single argument
 MAX_VALUES = 256
 BYPASS = "bypassPermissions"
+LAST_OLD_NAME = ".".join(str(one) for one in LAST_OLD)
 
 
 def build_args(spec: OpenSpec, version: str) -> list[str]:
@@ -39,11 +40,14 @@ def build_args(spec: OpenSpec, version: str) -> list[str]:
 
     Raises:
         AgentStartError: they make no sense together, or not to this version.
+        TransportRefusedError: this version does not connect to us.
     """
     traits = traits_of(version)
+    if spec.options.transport not in traits.transports:
+        raise TransportRefusedError(spec.agent, version=version, last=LAST_OLD_NAME)
     for reason in (*_about_session(spec), *_about_options(spec, traits)):
         raise AgentStartError(spec.agent, reason=reason)
-    words = [*ARGUMENTS, *_session(spec)]
+    words = [*_value("--sdk-url", spec.dial_in), *ARGUMENTS, *_session(spec)]
     words += _value("--model", spec.model)
     words += _value("--permission-mode", spec.mode)
     words += _options(spec.options)

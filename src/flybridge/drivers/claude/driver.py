@@ -17,6 +17,7 @@ from flybridge.drivers.claude.memo import MAX_ECHOES, bound, restored
 from flybridge.drivers.claude.names import message_of
 from flybridge.drivers.claude.news import News
 from flybridge.drivers.claude.prompts import Prompts
+from flybridge.drivers.claude.rejoin import Rejoin, last_id
 from flybridge.drivers.claude.reports import Reports
 from flybridge.drivers.claude.requests import Requests
 from flybridge.drivers.claude.sink import Sink
@@ -55,6 +56,7 @@ class ClaudeDriver:
         self, session: SessionId, incarnation: IncarnationId, spec: OpenSpec, memo: bytes
     ) -> None:
         self._sink.session = session
+        self._dials_in = spec.options.transport != "stdio"
         self._memo = restored(memo)
         self._life = _short(incarnation)
         self._changes = Changes(self._memo, self._sink)
@@ -79,7 +81,12 @@ class ClaudeDriver:
         self._speech = Speech(
             self._memo, self._sink, self._items, self._prompts, self._reports, self._turns
         )
-        self.deadline_ms = self._requests.deadline_ms
+        self._rejoin = Rejoin(self._memo, self._sink, self._requests, self._prompts, self._turns)
+        self._set_clock()
+
+    def _set_clock(self) -> None:
+        times = (self._requests.deadline_ms, self._rejoin.deadline_ms)
+        self.deadline_ms = min((one for one in times if one is not None), default=None)
 
     def memo(self, session: SessionId) -> bytes:
         return msgspec.json.encode(self._memo)
@@ -90,18 +97,25 @@ class ClaudeDriver:
     def tick(self, now_ms: int) -> None:
         """Only what we have asked for waits, and not for ever."""
         self._requests.tick(now_ms)
-        self.deadline_ms = self._requests.deadline_ms
+        self._rejoin.tick(now_ms)
+        self._set_clock()
 
     def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None:
         self._requests.queries.ask(ref, name, params)
-        self.deadline_ms = self._requests.deadline_ms
+        self._set_clock()
 
     def host_answered(self, answer: Answer) -> None:
         """Claude Code asks its host for no files and no terminals."""
 
     def connected(self, now_ms: int) -> None:
         self._requests.hello()
-        self.deadline_ms = self._requests.deadline_ms
+        self._set_clock()
+
+    def rejoined(self, last: str, now_ms: int) -> bool:
+        lost = not last or last != self._memo.last
+        self._rejoin.rejoined(now_ms, lost=lost)
+        self._set_clock()
+        return lost
 
     def lost(self, end: LinkEnd, now_ms: int) -> None:
         self._items.end()
@@ -119,7 +133,7 @@ class ClaudeDriver:
             self._send(command, key)
         except FlybridgeError as error:
             self._sink.put(f.InputRejected(key=key, reason=str(error)))
-        self.deadline_ms = self._requests.deadline_ms
+        self._set_clock()
 
     def _send(self, command: c.Command, key: InputKey) -> None:
         match command:
@@ -157,6 +171,10 @@ class ClaudeDriver:
     # ---- the agent's lines ----------------------------------------------------------------------
 
     def receive(self, messages: Sequence[bytes], now_ms: int) -> None:
+        if self._dials_in:
+            self._memo.last = last_id(messages) or self._memo.last
+            self._rejoin.heard(messages)
+            self._set_clock()
         live = self._items.live
         for line in messages:
             message = decode(line)
@@ -201,7 +219,7 @@ class ClaudeDriver:
                 if not self._prompts.cancelled(request):
                     self._sink.unrecognised(line)
             case w.ControlResponse(response=response):
-                self._response(response, line)
+                self._response(response, line, now_ms)
             case w.CommandLifecycle():
                 self._turns.lifecycle(message)
             case w.RateLimitEvent(rate_limit_info=info):
@@ -241,9 +259,14 @@ class ClaudeDriver:
         else:
             self._sink.unrecognised(request.line)
 
-    def _response(self, response: w.ResponseBody, line: bytes) -> None:
+    def _response(self, response: w.ResponseBody, line: bytes, now_ms: int) -> None:
+        asked = self._memo.asked.get(response.request_id)
+        if asked is not None and asked.kind == "rejoin":
+            self._rejoin.answered(response)
+        elif asked is not None and asked.kind == "interrupt":
+            self._rejoin.interrupted(now_ms)
         if self._requests.answered(response):
-            self.deadline_ms = self._requests.deadline_ms
+            self._set_clock()
             return
         if self._prompts.echoed(response.request_id):
             return

@@ -28,7 +28,7 @@ MAX_AGENTS = 64
 V = TypeVar("V")
 BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "tool", "other"]
 RequestKind: TypeAlias = Literal[
-    "initialize", "interrupt", "model", "mode", "setting", "fast", "login", "cancel"
+    "initialize", "rejoin", "interrupt", "model", "mode", "setting", "fast", "login", "cancel"
 ]
 
 
@@ -101,6 +101,8 @@ class Memo(msgspec.Struct, omit_defaults=True):
     turn: bool = False
     spoke: bool = False  # the running turn has said something
     stopping: bool = False  # we asked for the end of the running turn
+    last: str = ""  # the id of the last message, where it can be lost
+    torn: bool = False  # the connection was lost while the running turn ran
     asker: str = ""  # the input that may have begun the running turn: the oldest without an echo
     cost_usd: float | None = None  # the total last heard of; None: nothing yet
     model: str = ""

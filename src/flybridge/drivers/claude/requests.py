@@ -94,7 +94,7 @@ class Requests:
             kind=kind, key=key or InputKey(""), value=value, subtype=subtype
         )
         carried = key if first else None
-        self._sink.write(data, carried, "drop" if kind == "interrupt" else "send")
+        self._sink.write(data, carried, "drop" if kind in ("interrupt", "rejoin") else "send")
 
     def _make_room(self) -> None:
         asked = self._memo.asked
@@ -231,6 +231,8 @@ class Requests:
         self._due_ms.pop(response.request_id, None)
         if asked is None:  # 2.1.38 answers a change of mode twice
             return response.request_id.startswith(self._prefix)
+        if asked.kind == "rejoin":
+            return True  # it says no, and more with it
         if response.subtype == "success":
             self._obeyed(asked, {} if response.response is UNSET else fields(response.response))
         elif is_unknown(self._memo, asked.subtype, response):
@@ -242,7 +244,7 @@ class Requests:
     def _refused(self, asked: Asked, reason: str) -> None:
         if asked.key:
             self._sink.put(InputRejected(key=asked.key, reason=reason))
-        elif not asked.late:
+        elif not asked.late and asked.kind != "rejoin":
             self._sink.put(Notice(text=f"{asked.kind}: {reason}", level="warning"))
 
     def _done(self, asked: Asked) -> None:
@@ -269,7 +271,7 @@ class Requests:
                 self._reports.mode_is(text(said.get("mode", UNSET)) or asked.value)
             case "interrupt":
                 self._taken_back(said.get("cancelled"))
-            case "setting":
+            case "setting" | "rejoin":
                 pass
             case _:
                 assert_never(asked.kind)

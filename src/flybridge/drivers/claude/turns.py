@@ -127,9 +127,16 @@ class Turns:
             return True
         return False
 
+    def tear_off(self, message: str) -> None:
+        """End a turn whose own end was lost."""
+        self._items.end_turn()
+        self._prompts.end_turn()
+        self._sink.put(TurnOver(reason="interrupted", message=message))
+        self.lost()
+
     def lost(self) -> None:
         """No turn runs any more."""
-        self._memo.turn = self._memo.spoke = self._memo.stopping = False
+        self._memo.turn = self._memo.spoke = self._memo.stopping = self._memo.torn = False
         self._memo.asker = self._memo.said_in = ""
 
     def _stray_result(self, result: w.Result, line: bytes) -> None:

@@ -28,6 +28,9 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     main_agents: bool  # --agent works; the old one reads no input with it, and ends
     fast: bool  # has a fast mode; the old one has it in its own terminal only
     logs_in: bool  # tells where a person logs in to an MCP server; the old one never answers
+    transports: frozenset[
+        str
+    ]  # ways to reach it; the new one refuses hosts that are not its maker's
 
 
 _BOTH_COMMANDS = frozenset(
@@ -62,6 +65,7 @@ OLD = Traits(
     main_agents=False,
     fast=False,
     logs_in=False,
+    transports=frozenset({"stdio", "socket", "by_hand"}),
 )
 NEW = Traits(
     commands=_BOTH_COMMANDS | {"stop_task", "set_fast", "cancel_queued"},
@@ -91,6 +95,7 @@ NEW = Traits(
     main_agents=True,
     fast=True,
     logs_in=True,
+    transports=frozenset({"stdio"}),
 )
 LAST_OLD = (2, 1, 120)
 
