@@ -8,7 +8,7 @@ from tests.abuse.cases import CASES, LATER, found, table
 
 # what was later when this was written: a case may leave, none may join
 WERE_LATER = {7, 13, 25, 27, 28, 33, 35, 37, 46, 47, 50, 57, 58, 59, 60}
-WHOLE_GATEWAY = ("tests/abuse/", "tests/cli/")
+WHOLE_GATEWAY = ("tests/abuse/", "tests/cli/", "tests/web/")
 
 
 def test_every_case_has_a_test_or_a_reason() -> None:
@@ -27,7 +27,7 @@ def test_every_case_has_a_number_that_is_known() -> None:
 
 
 def test_every_case_is_tried_on_a_whole_gateway() -> None:
-    """Not only on a part of one: below tests/abuse and tests/cli real servers run."""
+    """Not only on a part of one: below tests/abuse, tests/cli and tests/web real servers run."""
     tests = found()
     parts_only = [
         number

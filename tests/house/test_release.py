@@ -41,6 +41,17 @@ def test_every_locked_package_has_a_hash_and_none_an_address() -> None:
     assert "://" not in LOCK
 
 
+def test_who_only_runs_it_gets_the_same_versions() -> None:
+    entry = re.compile(r"^(\S+==\S+)[^\\]*\\\n((?:    --hash=\S+(?: \\)?\n)+)", re.MULTILINE)
+    running = set(entry.findall((ROOT / "requirements-run.lock").read_text()))
+    assert len(running) > 10
+    assert running <= set(entry.findall(LOCK))
+    groups = PROJECT["dependency-groups"]
+    wanted = PROJECT["project"]["dependencies"] + groups["build"]
+    assert {plain(one) for one in wanted} <= {plain(one) for one, _ in running}
+    assert set(groups["build"]) <= set(groups["dev"])
+
+
 def test_every_dependency_is_justified() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     wanted = PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]

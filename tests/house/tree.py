@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "flybridge"
-MADE = {"__pycache__", "node_modules", "build", "dist", "results"}
+MADE = {"__pycache__", "node_modules", "build", "built", "dist", "results"}
 KEPT_DOT_FOLDERS = {".ci", ".github"}
 
 
@@ -23,7 +23,7 @@ def _walk(folder: Path) -> Iterator[Path]:
             hidden = path.name.startswith(".") and path.name not in KEPT_DOT_FOLDERS
             if not hidden and path.name not in MADE and not path.name.endswith(".egg-info"):
                 yield from _walk(path)
-        elif path.is_file() and path.name not in (".ready", ".coverage"):
+        elif path.is_file() and path.name not in (".ready", ".ready-run", ".coverage"):
             yield path
 
 

@@ -22,10 +22,9 @@ async def house(short_tmp: Path) -> AsyncIterator[House]:
     await house.end()
 
 
-def front(house: House, spec: TcpSpec) -> Front:
-    authority = Authority(
-        CredentialFile(house.folder / "tokens"), owner="me", cookie="c", now_ms=lambda: 1
-    )
+def front(house: House, spec: TcpSpec, authority: Authority | None = None) -> Front:
+    file = CredentialFile(house.folder / "tokens")
+    authority = authority or Authority(file, owner="me", now_ms=lambda: 1)
     return Front(
         spec,
         house.desk,
@@ -42,6 +41,16 @@ def front(house: House, spec: TcpSpec) -> Front:
         version="1",
         changed=lambda: None,
     )
+
+
+async def test_each_port_has_a_cookie_of_its_own(house: House) -> None:
+    """A login outlives a restart on the same port, also when the port was free to choose."""
+    file = CredentialFile(house.folder / "tokens")
+    authority = Authority(file, owner="me", now_ms=lambda: 1)
+    one = front(house, TcpSpec(port=0), authority)
+    port = one.address.rsplit(":", 1)[1]
+    assert authority.cookie == f"flybridge-{port}"
+    await one.close("gateway_stopped")
 
 
 def status(address: str) -> int:

@@ -32,6 +32,8 @@ from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 FILE_SCOPES: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
 ALL_SCOPES: frozenset[Scope] = FILE_SCOPES | {"approve", "spawn", "admin"}
+# Sending control messages is a right of its own: nobody has it who was not given it by name.
+TOKEN_SCOPES: frozenset[Scope] = FILE_SCOPES | {"control"}
 TICKET_MS = 60_000
 LOGIN_MS = 30 * 24 * 3600 * 1000
 MAX_TICKETS = 64
@@ -57,8 +59,8 @@ class Authority:
         file: CredentialFile,
         *,
         owner: str,
-        cookie: str,
         now_ms: Callable[[], int],
+        cookie: str = "flybridge",  # its name; whoever opens a port gives it the port's
         audit: Callable[[Record], None] = lambda record: None,
     ) -> None:
         self.cookie = cookie
@@ -126,9 +128,10 @@ class Authority:
         return self._caller(found, door, source)
 
     def _caller(self, one: Credential, door: str, source: str) -> Caller:
-        scopes = frozenset(scope for scope in ALL_SCOPES if scope in one.scopes)
+        known = ALL_SCOPES | TOKEN_SCOPES
+        scopes = frozenset(scope for scope in known if scope in one.scopes)
         if one in self._all.tokens:
-            scopes &= FILE_SCOPES  # whatever somebody wrote into the file
+            scopes &= TOKEN_SCOPES  # whatever somebody wrote into the file
         return Caller(
             principal=self.principal_of(one),
             scopes=scopes,
@@ -247,8 +250,8 @@ class Authority:
             raise InvalidRequestError(f"a name has 1 to {MAX_NAME} printable characters")
         if any(one.name == name for one in self._all.tokens):
             raise InvalidRequestError(f"there is a token called {name!r} already")
-        if not scopes or scopes - FILE_SCOPES:
-            raise InvalidRequestError(f"a token holds {', '.join(sorted(FILE_SCOPES))} at most")
+        if not scopes or scopes - TOKEN_SCOPES:
+            raise InvalidRequestError(f"a token holds {', '.join(sorted(TOKEN_SCOPES))} at most")
         if len(self._all.tokens) >= MAX_CREDENTIALS:
             raise InvalidRequestError("there are too many tokens; revoke some")
         one, secret = self._new(name, scopes, int(days * 24 * 3600 * 1000), "", sessions)

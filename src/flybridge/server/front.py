@@ -9,6 +9,8 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
 from flybridge.server.authority import Authority
+from flybridge.server.control_sockets import ControlSocketDoor
+from flybridge.server.cookies import cookie_name
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.tcp import TcpDoor, TcpSpec
@@ -40,10 +42,22 @@ class Front:
         self._spec = spec
         self._door = TcpDoor(spec)
         self._door.bind()
+        # browsers do not tell ports of one host apart: each gateway has a cookie of its own
+        authority.cookie = cookie_name(self._door.port, secure=spec.secure and not spec.base_path)
         gate = gate_for(
             self._door.port, names=spec.names, secure=spec.secure, base_path=spec.base_path
         )
         self._clients = WebSocketDoor(
+            desk,
+            gate=gate,
+            authority=authority,
+            welcome=welcome,
+            now_ms=now_ms,
+            changed=changed,
+            audit=audit,
+            keepers=keepers,
+        )
+        self._senders = ControlSocketDoor(
             desk,
             gate=gate,
             authority=authority,
@@ -77,7 +91,7 @@ class Front:
 
     @property
     def clients(self) -> int:
-        return len(self._clients.clients)
+        return len(self._clients.clients) + len(self._senders.clients)
 
     async def open(self) -> None:
         """Let clients in.
@@ -85,10 +99,12 @@ class Front:
         Raises:
             GatewayError: the certificate cannot be used.
         """
-        await self._door.open(self._app, self._clients.protocol_class())
+        senders = {self._senders.path: self._senders.protocol_class()}
+        await self._door.open(self._app, self._clients.protocol_class(), senders)
 
     async def close(self, code: str = "") -> None:
         """Hang up on everyone; with a ``code``, tell them first that they need not come back."""
         self._clients.close(code)
+        self._senders.close(code)
         self._app.close()
         await self._door.close()

@@ -1,4 +1,4 @@
-"""Our own little pages: the login, and the list of what can be asked for.
+"""Our own little pages: the login, the list of what can be asked for, and icons.
 
 They are files, written by hand. Nothing in them is made from what a caller said, so there is
 nothing to escape; scripts and styles are files of their own, as our policy wants it.
@@ -20,11 +20,13 @@ KINDS = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".webmanifest": "application/manifest+json",
 }
 
 
 class OneFile(Params, kw_only=True):
-    name: Annotated[str, Meta(pattern=r"^[a-z]+\.(css|js|svg)$")]
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9-]+\.(css|js|svg|png|webmanifest)$")]
 
 
 def _load() -> dict[str, bytes]:
@@ -34,7 +36,12 @@ def _load() -> dict[str, bytes]:
 _files = _load()
 
 
-def _page(name: str) -> Answered:
+def page(name: str) -> Answered:
+    """One of our files, as it is.
+
+    Raises:
+        HttpError: there is none of that name.
+    """
     found = _files.get(name)
     if found is None:
         raise HttpError(404, "not_found", "there is nothing here")
@@ -42,31 +49,19 @@ def _page(name: str) -> Answered:
     return Answered(headers={"content-type": kind}, body=found)
 
 
-async def home(call: Call) -> Answered:
-    return Answered(status=303, headers={"location": f"{call.api.base_path}/login"})
-
-
 async def login_page(_: Call) -> Answered:
-    return _page("login.html")
+    return page("login.html")
 
 
 async def docs_page(_: Call) -> Answered:
-    return _page("docs.html")
+    return page("docs.html")
 
 
 async def static(call: Call) -> Answered:
-    return _page(call.params.name)
+    return page(call.params.name)
 
 
 ROUTES = (
-    Route(
-        method="GET",
-        path="/",
-        scope=PUBLIC,
-        handler=home,
-        media_type="text/html",
-        summary="The way in",
-    ),
     Route(
         method="GET",
         path="/login",

@@ -35,6 +35,14 @@ async function look() {
   form.hidden = true;
   inside.hidden = false;
   say(`Logged in as ${me.principal}.`, false);
+  location.replace(cameFrom());
+}
+
+// Where the page was when it found nobody logged in: a path of our own, or the door.
+function cameFrom() {
+  const path = sessionStorage.getItem("flybridge-next") ?? "";
+  sessionStorage.removeItem("flybridge-next");
+  return /^\/[\w~-][\w~./-]*$/.test(path) ? path : "./";
 }
 
 form.addEventListener("submit", (event) => {
