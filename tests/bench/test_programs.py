@@ -37,7 +37,13 @@ async def output_of(program: Path, *arguments: str, stdin: bytes = b"") -> list[
     return stdout.splitlines()
 
 
-@pytest.mark.parametrize("what", ["deltas 20 7", "durable 6", "mixed 2", "paced 3 1000", "big 1"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        *("deltas 20 7", "durable 6", "mixed 2", "paced 3 1000", "big 1"),
+        *("prose 300 9000 200", "story 4"),
+    ],
+)
 async def test_every_line_of_the_fake_cli_is_one_that_we_know(what: str) -> None:
     lines = await output_of(compiled("fake_cli"), "--emit", what)
     strange = [line[:200] for line in lines if isinstance(decode(line), Unknown | Odd)]

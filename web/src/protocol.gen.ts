@@ -410,6 +410,8 @@ export interface Options {
   /** the agent keeps no record: nothing to resume */
   no_persistence?: boolean;
   disable_slash_commands?: boolean;
+  /** Default: "stdio". */
+  transport?: "by_hand" | "socket" | "stdio";
 }
 
 export interface SessionChangedEvent {
@@ -746,7 +748,10 @@ export interface FailureEvent {
   text: string;
 }
 
-/** Output of the agent was lost here: the process that held it died too. */
+/**
+ * Output of the agent was lost here: the process that held it died too, or, for
+ * `socket`, it was said while nobody was connected.
+ */
 export interface GapEvent {
   type: "gap";
   reason: string;

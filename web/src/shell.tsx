@@ -1,15 +1,17 @@
-import { type ComponentType, type ReactNode, Suspense, lazy, useEffect } from "react";
+import { type ComponentType, type ReactNode, useCallback, useEffect } from "react";
 import { Board } from "./board/board.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
 import { useKeys } from "./panels/use-keys.ts";
 import { Notify } from "./notify/notify.tsx";
+import { Caught } from "./parts/caught.tsx";
+import { later } from "./parts/later.tsx";
 import { Modal } from "./parts/modal.tsx";
 import { Toasts } from "./parts/toasts.tsx";
 import { NARROW, useMedia } from "./parts/use-media.ts";
 import { useApp, useKey, useSettings } from "./parts/use-store.ts";
 import { act, useAct } from "./rail/acting.ts";
 import { Rail } from "./rail/rail.tsx";
-import { type Route, navigate, useRoute } from "./routes.ts";
+import { type Route, navigate, pathOf, useRoute } from "./routes.ts";
 import { SessionPage } from "./session-page.tsx";
 import { basePath } from "./link/base.ts";
 import { ConnectionBanner } from "./status/connection.tsx";
@@ -17,24 +19,16 @@ import type { Panel } from "./store/ui.ts";
 import style from "./shell.module.css";
 
 // what is not on the first screen comes when it is wanted
-const Acts = lazy(() => import("./rail/acts.tsx").then((one) => ({ default: one.Acts })));
-const HistoryPage = lazy(() =>
-  import("./history/history.tsx").then((one) => ({ default: one.HistoryPage })),
-);
-const Access = lazy(() => import("./access/access.tsx").then((one) => ({ default: one.Access })));
-const Devices = lazy(() =>
-  import("./devices/devices.tsx").then((one) => ({ default: one.Devices })),
-);
-const PANELS: Partial<Record<Panel, ComponentType>> = {
-  palette: lazy(() => import("./panels/palette.tsx").then((one) => ({ default: one.Palette }))),
-  help: lazy(() => import("./panels/help.tsx").then((one) => ({ default: one.Help }))),
-  keys: lazy(() => import("./panels/keys.tsx").then((one) => ({ default: one.Keys }))),
-  settings: lazy(() =>
-    import("./panels/settings.tsx").then((one) => ({ default: one.SettingsPanel })),
-  ),
-  "new-session": lazy(() =>
-    import("./panels/new-session.tsx").then((one) => ({ default: one.NewSession })),
-  ),
+const Acts = later(() => import("./rail/acts.tsx").then((one) => one.Acts));
+const HistoryPage = later(() => import("./history/history.tsx").then((one) => one.HistoryPage));
+const Access = later(() => import("./access/access.tsx").then((one) => one.Access));
+const Devices = later(() => import("./devices/devices.tsx").then((one) => one.Devices));
+const PANELS: Partial<Record<Panel, ComponentType<{ onFail?: () => void }>>> = {
+  palette: later(() => import("./panels/palette.tsx").then((one) => one.Palette)),
+  help: later(() => import("./panels/help.tsx").then((one) => one.Help)),
+  keys: later(() => import("./panels/keys.tsx").then((one) => one.Keys)),
+  settings: later(() => import("./panels/settings.tsx").then((one) => one.SettingsPanel)),
+  "new-session": later(() => import("./panels/new-session.tsx").then((one) => one.NewSession)),
 };
 
 /** The frame around every view: the rail of sessions, the view, and what lies on top of both. */
@@ -44,6 +38,7 @@ export function Shell(): ReactNode {
   useLooks();
   usePanelAddress(route);
   useKeys(route);
+  usePaletteSoon();
   return (
     <div className={style.shell}>
       <a className={style.skip} href="#main">
@@ -58,9 +53,9 @@ export function Shell(): ReactNode {
       )}
       <main id="main" className={style.main} tabIndex={-1}>
         <ConnectionBanner />
-        <Suspense fallback={<p className={style.loading}>Loading</p>}>
+        <Caught key={pathOf(route)}>
           <View route={route} />
-        </Suspense>
+        </Caught>
       </main>
       {narrow && <BottomBar />}
       <OnTop route={route} />
@@ -99,6 +94,10 @@ function RailDrawer(): ReactNode {
   );
 }
 
+function unask(): void {
+  act(undefined);
+}
+
 function OnTop({ route }: { readonly route: Route }): ReactNode {
   const { ui } = useApp();
   const panel = useKey(ui.emitter, "panel", () => ui.panel);
@@ -110,12 +109,13 @@ function OnTop({ route }: { readonly route: Route }): ReactNode {
     ui.show("");
     if (session !== "") act({ what: panel, session });
   }, [ui, panel, session]);
+  const close = useCallback(() => ui.show(""), [ui]);
   const Shown = PANELS[panel];
   return (
-    <Suspense>
-      {Shown !== undefined && <Shown />}
-      {asked !== undefined && <Acts {...asked} />}
-    </Suspense>
+    <>
+      {Shown !== undefined && <Shown key={panel} onFail={close} />}
+      {asked !== undefined && <Acts {...asked} onFail={unask} />}
+    </>
   );
 }
 
@@ -130,6 +130,19 @@ function useLooks(): void {
     const kept = theme === "system" ? "max-age=0" : "max-age=31536000";
     document.cookie = `flybridge-theme=${theme}; path=${basePath() || "/"}; ${kept}; samesite=strict`;
   }, [theme, contrast, density]);
+}
+
+/**
+ * What is looked for is typed in one go with the keys that open the palette: fetched only then, it
+ * would leave the first letters to whatever has the focus.
+ */
+function usePaletteSoon(): void {
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      import("./panels/palette.tsx").catch(() => {}); // it is fetched when it is opened, then
+    }, 1500);
+    return () => clearTimeout(timer);
+  }, []);
 }
 
 /** Some panels have an address: it opens them over the board. */

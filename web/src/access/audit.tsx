@@ -10,7 +10,7 @@ import style from "./access.module.css";
 export function Audit(): ReactNode {
   const [refusedOnly, setRefusedOnly] = useState(false);
   const { value, problem, reload } = useAsked(newest);
-  const records = (value ?? []).filter((one) => !refusedOnly || one["outcome"] !== "done");
+  const records = (value ?? []).filter((one) => !refusedOnly || isBad(one));
   return (
     <section className={style.section}>
       <div className={style.head}>
@@ -47,7 +47,7 @@ export function Audit(): ReactNode {
                 <td>
                   {textOf(one["event"])} {textOf(one["detail"])}
                 </td>
-                <td className={one["outcome"] === "done" ? undefined : style.bad}>
+                <td className={isBad(one) ? style.bad : undefined}>
                   {[textOf(one["outcome"]), textOf(one["code"])].filter(Boolean).join(": ")}
                 </td>
                 <td>{textOf(one["session"]) || textOf(one["source"]) || textOf(one["door"])}</td>
@@ -61,6 +61,10 @@ export function Audit(): ReactNode {
       </p>
     </section>
   );
+}
+
+function isBad(record: Fields): boolean {
+  return record["outcome"] === "refused" || record["outcome"] === "failed";
 }
 
 async function newest(): Promise<readonly Fields[]> {

@@ -4,7 +4,7 @@ import { Button } from "../parts/button.tsx";
 import { useApp, useKey, useRows } from "../parts/use-store.ts";
 import { NARROW, useMedia } from "../parts/use-media.ts";
 import { useNow } from "../parts/use-now.ts";
-import { type GroupName, grouped, startOfDay } from "../store/grouping.ts";
+import { type GroupName, grouped, isPutAway, startOfDay } from "../store/grouping.ts";
 import type { Row } from "../store/rows.ts";
 import { SessionCard } from "./session-card.tsx";
 import { Spent } from "./spent.tsx";
@@ -22,7 +22,7 @@ export function Board(): ReactNode {
   const waiting = useKey(app.listing.emitter, "waiting", () => app.listing.waiting);
   const narrow = useMedia(NARROW);
   const now = useNow();
-  const shown = rows.filter((one) => !one.archived);
+  const shown = rows.filter((one) => !isPutAway(one));
   const groups = grouped(shown, startOfDay(now));
   const asking = new Set(waiting.map((one) => one.session));
   return (

@@ -1,7 +1,11 @@
-import type { ReactNode } from "react";
-import { Button } from "../parts/button.tsx";
-import { Link } from "../parts/link.tsx";
-import { useApp } from "../parts/use-store.ts";
+import { type ReactNode, useRef, useState } from "react";
+import dock from "../dock/dock.module.css";
+import { useGuard } from "../dock/guard.ts";
+import { type Form, Permission } from "../dock/permission.tsx";
+import { QuestionForm } from "../dock/question.tsx";
+import { isPlan, titleOf, toolName } from "../dock/titles.ts";
+import { useAnswer } from "../dock/use-answer.ts";
+import { useApp, useKey } from "../parts/use-store.ts";
 import type { Prompt } from "../store/items.ts";
 import style from "./prompt-here.module.css";
 
@@ -10,33 +14,52 @@ interface Props {
   readonly prompt: Prompt;
 }
 
-/** All of a prompt, and an answer that is bound to what is shown. */
+/** All of a prompt, and the same ways to answer it as in its session. */
 export function PromptHere({ session, prompt }: Props): ReactNode {
   const app = useApp();
-  const decide = (decision: "allow" | "deny"): void => {
-    const answer = { type: "answer_permission", prompt: prompt.id, digest: prompt.digest } as const;
-    void app.attempt(session, { ...answer, decision });
-  };
+  const card = useRef<HTMLDivElement>(null);
+  const guard = useGuard();
+  const answer = useAnswer(app.session(session), prompt);
+  const [form, setForm] = useState<Form>("");
+  useKey(app.emitter, "welcome", () => app.welcome); // it says what we may
+  const may = app.may("approve");
+  const title = titleOf(prompt);
   return (
-    <div className={style.prompt} data-prompt={prompt.id}>
-      <p>{prompt.kind === "question" ? "Asks you" : `Wants to use ${prompt.tool}`}</p>
-      <pre className={style.input}>
-        {prompt.kind === "question"
-          ? prompt.questions.map((one) => one.question).join("\n")
-          : JSON.stringify(prompt.input, null, 2)}
-      </pre>
-      <div className={style.actions}>
-        {prompt.kind === "question" ? (
-          <Link to={{ view: "session", session }}>Answer in the session</Link>
-        ) : (
-          <>
-            <Button look="main" onClick={() => decide("allow")}>
-              Allow once
-            </Button>
-            <Button onClick={() => decide("deny")}>Deny</Button>
-          </>
+    <div
+      ref={card}
+      role="group" // several may have the same title, which landmarks must not
+      className={`${dock.dock} ${style.prompt}`}
+      aria-label={title}
+      data-prompt={prompt.id}
+      tabIndex={-1}
+    >
+      <header className={dock.head}>
+        <h3>{title}</h3>
+        {prompt.kind === "permission" && !isPlan(prompt) && (
+          <span className={dock.tool}>{toolName(prompt.tool)}</span>
         )}
-      </div>
+      </header>
+      {prompt.kind === "question" ? (
+        <QuestionForm prompt={prompt} answer={answer} guard={guard} may={may} />
+      ) : (
+        <Permission
+          prompt={prompt}
+          answer={answer}
+          guard={guard}
+          may={may}
+          form={form}
+          setForm={(next) => {
+            setForm(next);
+            if (next === "") card.current?.focus();
+          }}
+        />
+      )}
+      {!may && <p className={dock.told}>Your login does not have the right to approve.</p>}
+      {answer.problem !== "" && (
+        <p className={dock.problem} role="alert">
+          {answer.problem}
+        </p>
+      )}
     </div>
   );
 }

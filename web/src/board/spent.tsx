@@ -12,7 +12,7 @@ const MAX_ASKED = 5;
 export function Spent(): ReactNode {
   const usage = useUsage();
   const now = useNow();
-  if (usage === undefined || usage.turns === 0) return null;
+  if (usage === undefined || usage.costUsd === 0) return null;
   const days = lastDays(usage, now, DAYS);
   const most = Math.max(...days.map((one) => one.costUsd), 0.000001);
   return (

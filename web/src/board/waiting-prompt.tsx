@@ -32,7 +32,7 @@ export function WaitingPrompt({ waiting, nowMs }: Props): ReactNode {
         <span className={style.meta}>{facts.filter(Boolean).join(" · ")}</span>
         <span className={style.age}>{ago(prompt.sinceMs, nowMs)}</span>
       </p>
-      <PromptHere session={session} prompt={prompt} />
+      <PromptHere key={prompt.digest} session={session} prompt={prompt} />
     </li>
   );
 }

@@ -17,6 +17,7 @@ interface Props {
   readonly onChange: (value: string) => void;
   readonly disabled?: boolean;
   readonly title?: string;
+  readonly className?: string | undefined;
 }
 
 /** One of a few, small and without an edge. It is the browser's own list: it works everywhere. */
@@ -28,9 +29,10 @@ export function Choice({
   onChange,
   disabled = false,
   title,
+  className = "",
 }: Props): ReactNode {
   return (
-    <span className={style.choice} data-disabled={disabled || undefined}>
+    <span className={`${style.choice} ${className}`} data-disabled={disabled || undefined}>
       <span className={style.shown} aria-hidden="true">
         {shown ?? options.find((one) => one.value === value)?.label ?? value}
       </span>

@@ -18,8 +18,6 @@ import { useDrop } from "./use-drop.ts";
 import { type SendMode, useSend } from "./use-send.ts";
 import { Waiting } from "./waiting.tsx";
 
-const TAKEN = "image/png,image/jpeg,image/gif,image/webp,application/pdf,text/*";
-
 /** Where a person speaks: what is written, what goes with it, and how the agent is set. */
 export function Composer({ store }: { readonly store: SessionStore }): ReactNode {
   const view = useView(store);
@@ -47,6 +45,7 @@ export function Composer({ store }: { readonly store: SessionStore }): ReactNode
       className={style.composer}
       aria-label="Message to the agent"
       data-folded={folded || undefined}
+      data-running={running || undefined}
       onSubmit={(event) => {
         event.preventDefault();
         say(text);
@@ -81,7 +80,7 @@ export function Composer({ store }: { readonly store: SessionStore }): ReactNode
             shown={SHOWN[mode]}
             options={[
               { value: "auto", label: "As soon as it can" },
-              { value: "steer", label: "Into this turn" },
+              { value: "steer", label: "Into this turn", disabled: !agent.steers },
               { value: "queue", label: "After this turn" },
             ]}
             onChange={(next) => setMode(next as SendMode)}
@@ -104,7 +103,7 @@ export function Composer({ store }: { readonly store: SessionStore }): ReactNode
 }
 
 const SHOWN: Readonly<Record<SendMode, string>> = {
-  auto: "Soon",
+  auto: "Right away",
   steer: "Into this turn",
   queue: "After this turn",
 };
@@ -135,7 +134,6 @@ function FilePicker({
         type="file"
         hidden
         multiple
-        accept={`${TAKEN},*/*`}
         aria-label="Files to attach"
         onChange={(event) => {
           add(event.target.files ?? []);

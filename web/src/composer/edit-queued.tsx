@@ -26,13 +26,7 @@ export function EditQueued({ session, id, content, onDone }: Props): ReactNode {
     if (await app.attempt(session, { type: "edit_queued", key: id, content: next })) onDone();
   };
   return (
-    <form
-      className={style.edit}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-    >
+    <div className={style.edit} role="group" aria-label="Change a waiting message">
       <textarea
         ref={field}
         aria-label="Changed message"
@@ -50,10 +44,10 @@ export function EditQueued({ session, id, content, onDone }: Props): ReactNode {
           }
         }}
       />
-      <Button type="submit">Save</Button>
+      <Button onClick={() => void save()}>Save</Button>
       <Button look="quiet" onClick={onDone}>
         Leave as it was
       </Button>
-    </form>
+    </div>
   );
 }

@@ -9,7 +9,11 @@ import {
   useRef,
   useState,
 } from "react";
+import { keysOf } from "../keys/actions.ts";
+import { chordOf } from "../keys/chord.ts";
+import { MAC } from "../keys/mac.ts";
 import { useMedia } from "../parts/use-media.ts";
+import { useSettings } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { Recall, said } from "./recall.ts";
 import style from "./composer.module.css";
@@ -46,6 +50,7 @@ const LONG = 50_000; // characters; a paste beyond it is better carried as a fil
 export function Field(props: Props): ReactNode {
   const { store, agent, text, setText, field, menu } = props;
   const id = useId();
+  const { keys } = useSettings();
   const touch = useMedia("(pointer: coarse)");
   const [caret, setCaret] = useState(text.length);
   const [at, setAt] = useState(0);
@@ -99,9 +104,10 @@ export function Field(props: Props): ReactNode {
   };
   const through = (event: KeyboardEvent<HTMLTextAreaElement>): boolean => {
     const { selectionStart, selectionEnd } = event.currentTarget;
-    if (selectionStart !== selectionEnd || event.shiftKey || event.altKey) return false;
+    if (selectionStart !== selectionEnd) return false;
     if (text !== "" && !recall.current.shows(text)) return false;
-    const up = event.key === "ArrowUp";
+    const up = event.key !== "ArrowDown";
+    if (!up && (event.shiftKey || event.altKey)) return false;
     const beyond = up ? text.slice(0, selectionStart) : text.slice(selectionStart);
     if (beyond.includes("\n")) return false;
     const found = up ? recall.current.older(() => said(store)) : recall.current.newer();
@@ -114,13 +120,20 @@ export function Field(props: Props): ReactNode {
     props.onKey();
     if (event.nativeEvent.isComposing) return;
     const command = event.ctrlKey || event.metaKey;
-    const sends = event.key === "Enter" && !event.shiftKey && !event.altKey && (command || !touch);
+    const chord = chordOf(event.nativeEvent, MAC);
+    // on a phone Enter makes a new line, whatever else sends
+    const sends = chord === "Mod+Enter" || (chord === keysOf("send", keys) && !touch);
     if (open && !command && inMenu(event)) event.preventDefault();
     else if (sends) {
       event.preventDefault();
       recall.current.leave();
       props.onSend(text);
-    } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+    } else if (chord === keysOf("new-line", keys) && chord !== "Shift+Enter" && chord !== "Enter") {
+      event.preventDefault();
+      const { selectionStart, selectionEnd } = event.currentTarget;
+      const after = text.slice(selectionEnd);
+      write(`${text.slice(0, selectionStart)}\n${after}`, selectionStart + 1);
+    } else if (chord === keysOf("recall", keys) || event.key === "ArrowDown") {
       if (through(event)) event.preventDefault();
     } else if (event.key === "z" && command && !event.shiftKey && text === "") {
       if (props.onUndo()) event.preventDefault();

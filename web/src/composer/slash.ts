@@ -115,6 +115,11 @@ function ourOf(name: string, known: Known): Ours | undefined {
   return found?.yields === true && Object.hasOwn(known.listed, name) ? undefined : found;
 }
 
+/** Whether this page does what is called so. */
+export function isOurs(name: string, known: Known): boolean {
+  return ourOf(name.toLowerCase(), known) !== undefined;
+}
+
 /** What a message does. With two slashes, what is ours goes to the agent too. */
 export function slashDoes(text: string, known: Known): Does {
   const found = LINE.exec(text.trim());
@@ -146,7 +151,7 @@ export function slashCommands(
       about: about.get(name)?.about ?? "",
       hint: about.get(name)?.hint ?? "",
     }));
-  return [...theirs.filter(isAgents), ...theirs.filter((one) => !isAgents(one)), ...here];
+  return [...theirs.filter(isAgents), ...here, ...theirs.filter((one) => !isAgents(one))];
 }
 
 function isAgents(one: SlashCommand): boolean {

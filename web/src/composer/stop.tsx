@@ -40,7 +40,7 @@ export function Stop({ store }: { readonly store: SessionStore }): ReactNode {
   }
   return (
     <Button
-      icon={<Square aria-hidden="true" />}
+      icon={<Square aria-hidden="true" fill="currentColor" />}
       aria-disabled={stopping}
       title="Stop this turn (Escape)"
       onClick={() => {

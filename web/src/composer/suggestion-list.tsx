@@ -22,7 +22,7 @@ function intoView(element: HTMLElement | null): void {
 /** A list above the text. The focus stays in the text; which one is meant is said by its id. */
 export function SuggestionList({ id, label, all, at, onPoint, onChoose }: Props): ReactNode {
   return (
-    <div id={id} className={style.list} role="listbox" aria-label={label}>
+    <div id={id} className={style.list} role="listbox" aria-label={label} tabIndex={0}>
       {all.map((one, index) => (
         <div key={one.id} role="presentation">
           {one.group !== "" && one.group !== all[index - 1]?.group && (

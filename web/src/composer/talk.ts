@@ -31,6 +31,8 @@ export class Talk {
   dock: DockHandle | undefined;
   /** When a key was last pressed in the composer. */
   typedMs = -Infinity;
+  /** Prompts that were answered on this page. */
+  readonly answered = new Set<string>();
 }
 
 const talks = new WeakMap<SessionStore, Talk>();

@@ -16,6 +16,8 @@ export interface Agent {
   readonly commands: ReadonlySet<string>;
   /** Of those, the ones that end the agent's life: it starts anew with the next message. */
   readonly atStart: ReadonlySet<string>;
+  /** It takes a message while a turn runs. */
+  readonly steers: boolean;
   readonly modes: readonly string[];
   readonly efforts: readonly string[];
   readonly models: readonly Model[];
@@ -69,6 +71,7 @@ export function useAgent(store: SessionStore): Agent {
     return {
       commands: new Set(textsOf(settings["commands"])),
       atStart: new Set(textsOf(settings["at_start"])),
+      steers: settings["steers"] !== false,
       modes: textsOf(settings["modes"]),
       efforts: efforts.toSorted((a, b) => EFFORTS.indexOf(a) - EFFORTS.indexOf(b)),
       models,

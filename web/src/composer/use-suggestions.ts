@@ -3,7 +3,8 @@ import { useApp } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { fieldsOf, listOf, textOf } from "../store/values.ts";
 import { ranked } from "./fuzzy.ts";
-import { GROUPS, slashCommands } from "./slash.ts";
+import { resourcesOf } from "./resources.ts";
+import { GROUPS, isOurs, slashCommands } from "./slash.ts";
 import { type Token, mention, tokenAt } from "./tokens.ts";
 import type { Agent } from "./use-agent.ts";
 
@@ -27,6 +28,7 @@ export interface Suggestions {
 
 const MOST = 50;
 const MOST_FILES = 20;
+const MOST_RESOURCES = 10;
 const PAUSE_MS = 60; // people type quickly, and only the last letters count
 const NONE: readonly Suggestion[] = [];
 
@@ -43,8 +45,14 @@ export function useSuggestions(
     () => (token?.kind === "slash" ? commandsFor(agent, token.query) : NONE),
     [agent, token],
   );
-  const all = token === undefined ? NONE : token.kind === "slash" ? commands : files;
-  const exact = token?.kind === "slash" && all[0]?.label === `/${token.query}`;
+  const resources = useMemo(
+    () => (token?.kind === "file" ? resourcesFor(store, token.query) : NONE),
+    [store, token],
+  );
+  const all =
+    token === undefined ? NONE : token.kind === "slash" ? commands : [...resources, ...files];
+  const named = token?.kind === "slash" ? token.query : "";
+  const exact = named !== "" && (all[0]?.label === `/${named}` || isOurs(named, agent));
   return { token, all, exact };
 }
 
@@ -61,6 +69,20 @@ export function commandsFor(agent: Agent, letters: string): readonly Suggestion[
     group: grouped ? GROUPS[one.group] : "",
     word: `/${one.name} `,
   }));
+}
+
+function resourcesFor(store: SessionStore, letters: string): readonly Suggestion[] {
+  const known = resourcesOf(store.transcript.items.values());
+  return ranked(known, letters, (one) => `${one.server}:${one.uri} ${one.name}`)
+    .slice(0, MOST_RESOURCES)
+    .map((one) => ({
+      id: `resource-${one.server}:${one.uri}`,
+      label: `${one.server}:${one.uri}`,
+      hint: "",
+      about: one.name,
+      group: "",
+      word: `@${one.server}:${one.uri} `,
+    }));
 }
 
 /** Files of the session's directory, found and ranked by the gateway. */

@@ -4,7 +4,7 @@ import { memo } from "react";
 import style from "./diff.module.css";
 import { LineText, heardOf } from "./line-text.tsx";
 import type { Pair, Row } from "./rows.ts";
-import { Across } from "./unified.tsx";
+import { Across, Sign } from "./unified.tsx";
 
 export const SplitRow = memo(function SplitRow(props: { pair: Pair; numbered: boolean }) {
   const { pair, numbered } = props;
@@ -33,6 +33,7 @@ function Side({ row, side, numbered }: SideProps) {
   return (
     <div className={style[row.kind]} aria-hidden={hidden || undefined}>
       {numbered && <span className={style.number} data-line={number} aria-hidden="true" />}
+      <Sign kind={row.kind} />
       <span className={style.text}>
         <span className={style.heard}>{heardOf(row, numbered)}</span>
         <LineText row={row} />

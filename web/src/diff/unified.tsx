@@ -16,7 +16,7 @@ export const UnifiedRow = memo(function UnifiedRow(props: { row: Row; numbered: 
     <div className={style[row.kind]}>
       {numbered && <span className={style.number} data-line={old} aria-hidden="true" />}
       {numbered && <span className={style.number} data-line={fresh} aria-hidden="true" />}
-      <span className={style.sign} data-sign={SIGNS[row.kind]} aria-hidden="true" />
+      <Sign kind={row.kind} />
       <span className={style.text}>
         <span className={style.heard}>{heardOf(row, numbered)}</span>
         <LineText row={row} />
@@ -24,6 +24,11 @@ export const UnifiedRow = memo(function UnifiedRow(props: { row: Row; numbered: 
     </div>
   );
 });
+
+/** A colour alone would not tell everybody what happened to a line. */
+export function Sign({ kind }: { kind: keyof typeof SIGNS }) {
+  return <span className={style.sign} data-sign={SIGNS[kind]} aria-hidden="true" />;
+}
 
 /** A remark, or lines that were left out. */
 export function Across({ row }: { row: Row }) {

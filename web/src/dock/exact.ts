@@ -4,9 +4,9 @@
  */
 import { visible } from "../text/control.ts";
 
-// Letters and marks that take no room, fillers, and spaces that are no space to a shell.
+// What a font draws nothing for, and spaces that are no space to a shell.
 const UNSEEN =
-  /[\u00a0\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180e\u2000-\u200a\u200c\u200d\u2028\u2029\u202f\u205f\u3000\u3164\ufe00-\ufe0f\uffa0]|[\u{e0000}-\u{e0fff}]/gu;
+  /\p{Default_Ignorable_Code_Point}|[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/gu;
 
 /** Every character is there, and those that cannot be seen are spelled out. */
 export function exact(text: string): string {

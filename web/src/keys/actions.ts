@@ -87,9 +87,19 @@ export function refused(id: string, keys: string, chosen: Chosen): string {
     return "This is a letter: add Alt or Control to it.";
   }
   const other = ACTIONS.find(
-    (one) => one.id !== id && one.where === mine?.where && keysOf(one.id, chosen) === keys,
+    (one) =>
+      one.id !== id &&
+      mine !== undefined &&
+      meet(one.where, mine.where) &&
+      keysOf(one.id, chosen) === keys,
   );
   return other === undefined ? "" : `These are the keys of "${other.title}".`;
+}
+
+/** Whether both are listened for at once. */
+function meet(a: Action["where"], b: Action["where"]): boolean {
+  const everywhere = (one: Action["where"]): boolean => one === "everywhere" || one === "session";
+  return a === b || (everywhere(a) && everywhere(b));
 }
 
 /** What a press means here; composer and prompt see to their own. */

@@ -20,9 +20,24 @@ export function blobUrl(digest: string): string {
   return apiUrl(`/blobs/${digest}`);
 }
 
+/** Texts that were fetched last: a line that is drawn again has its height at once. */
+const texts = new Map<string, string>();
+const MOST_TEXTS = 16;
+
+/** The same, if it is here already. */
+export function blobTextHere(digest: string): string | undefined {
+  return texts.get(digest);
+}
+
 /** The whole of a text that is too long for the log. */
 export async function blobText(digest: string): Promise<string> {
+  const here = texts.get(digest);
+  if (here !== undefined) return here;
   const answer = await fetch(blobUrl(digest));
   if (!answer.ok) throw new GatewayError("no_such_blob", "it is not there any more");
-  return await answer.text();
+  const text = await answer.text();
+  texts.set(digest, text);
+  const [oldest] = texts.keys();
+  if (texts.size > MOST_TEXTS && oldest !== undefined) texts.delete(oldest);
+  return text;
 }

@@ -14,6 +14,16 @@ export function codeOf(error: unknown): string {
   return error instanceof GatewayError ? error.code : "internal";
 }
 
+/** Codes that say more to a person than the gateway's own words do. */
+const WORDS: Readonly<Record<string, string>> = {
+  not_allowed: "This login has no right to do that.",
+  offline: "There is no connection to the gateway.",
+  refused_by_agent: "The agent refused it.",
+  timeout: "The gateway did not answer in time.",
+};
+
 export function wordsOf(error: unknown): string {
+  const known = WORDS[codeOf(error)];
+  if (known !== undefined) return known;
   return error instanceof Error ? error.message : String(error);
 }

@@ -208,8 +208,9 @@ export class Link {
       this.outdated();
       return;
     }
+    const unsaid = [...this.pending.values()]; // what is asked from here on is said at once
     this.become("online");
-    for (const one of this.pending.values()) if (one.text !== "") this.write(one.text);
+    for (const one of unsaid) if (one.text !== "") this.write(one.text);
   }
 
   /** Our greeting was not understood: this page is of another version than the gateway. */

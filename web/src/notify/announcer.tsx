@@ -44,14 +44,16 @@ function useBoundaries(): void {
   const app = useApp();
   const route = useRoute();
   const before = useRef<ReadonlyMap<string, Row>>(new Map());
+  const heard = useRef(false);
   const here = route.view === "session" ? route.session : "";
   useEffect(() => {
     const known = before.current;
     before.current = new Map(rows.map((one) => [one.session, one]));
-    if (known.size === 0 && !app.listing.loaded) return;
+    const first = !heard.current;
+    heard.current ||= app.listing.loaded;
+    if (first) return; // what was so before the page is no news
     for (const row of rows) {
-      const was = known.get(row.session);
-      const told = was === undefined ? undefined : boundary(was, row, row.session === here);
+      const told = boundary(known.get(row.session), row, row.session === here);
       if (told !== undefined) say(told.text, told.urgency);
     }
   }, [rows, here, app]);

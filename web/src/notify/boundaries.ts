@@ -3,15 +3,15 @@ import { attention, doing, titleOf } from "../store/attention.ts";
 import type { Row } from "../store/rows.ts";
 import type { Urgency } from "./say.ts";
 
-/** `here`: it is the session on the screen. Of the others only what needs somebody is said. */
+/** `was` is undefined for a session that is new. `here`: it is the session on the screen. Of the others only what needs somebody is said. */
 export function boundary(
-  was: Row,
+  was: Row | undefined,
   is: Row,
   here: boolean,
 ): { text: string; urgency: Urgency } | undefined {
-  const before = attention(was);
+  const before = was === undefined ? "off" : attention(was);
   const now = attention(is);
-  if (now === "waiting" && (before !== "waiting" || is.prompts > was.prompts)) {
+  if (now === "waiting" && (before !== "waiting" || is.prompts > (was?.prompts ?? 0))) {
     return { text: `${titleOf(is)}: ${doing(is)}.`, urgency: "polite" };
   }
   if (before === now) return undefined;

@@ -3,11 +3,11 @@ const TRIES = 40;
 const EVERY_MS = 50;
 
 export function focusPrompt(prompt: string, tries: number = TRIES): void {
-  const found =
-    document.querySelector<HTMLElement>(`[data-prompt="${CSS.escape(prompt)}"]`) ??
-    (tries < TRIES / 2 ? document.querySelector<HTMLElement>("[data-dock]") : null);
-  if (found !== null) {
-    if (found.tabIndex < 0) found.tabIndex = -1;
+  const all = document.querySelectorAll<HTMLElement>("[data-prompt]");
+  const wanted = [...all].find((one) => one.dataset["prompt"] === prompt);
+  // another prompt of that session may be in front of it: after a while that one will do
+  const found = wanted ?? (tries < TRIES / 2 ? all[0] : undefined);
+  if (found !== undefined) {
     found.focus();
     found.scrollIntoView({ block: "nearest" });
   } else if (tries > 0) {

@@ -71,8 +71,8 @@ export function toldOf(one: Waiting): Told {
   return { title: titleOf(one), body, tag: prompt.id };
 }
 
-/** "(2) Title – Flybridge": how many sessions wait, before anything else. */
+/** "(2) Title · Flybridge": how many sessions wait, before anything else. */
 export function pageTitle(waiting: number, name: string): string {
-  const plain = name === "" ? "Flybridge" : `${name} – Flybridge`;
+  const plain = name === "" ? "Flybridge" : `${name} · Flybridge`;
   return waiting > 0 ? `(${waiting}) ${plain}` : plain;
 }

@@ -69,18 +69,13 @@ function setBadge(count: number): void {
   set.catch(() => {}); // only an installed page has one
 }
 
+/** A window beside the one that is worked in is seen, too: the focus does not count. */
 function useVisible(): boolean {
   return useSyncExternalStore(
     (listener) => {
       document.addEventListener("visibilitychange", listener);
-      addEventListener("focus", listener);
-      addEventListener("blur", listener);
-      return () => {
-        document.removeEventListener("visibilitychange", listener);
-        removeEventListener("focus", listener);
-        removeEventListener("blur", listener);
-      };
+      return () => document.removeEventListener("visibilitychange", listener);
     },
-    () => document.visibilityState === "visible" && document.hasFocus(),
+    () => document.visibilityState === "visible",
   );
 }

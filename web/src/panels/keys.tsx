@@ -1,10 +1,10 @@
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { ACTIONS, type Action, keysOf, refused } from "../keys/actions.ts";
 import { chordOf, spoken } from "../keys/chord.ts";
+import { MAC } from "../keys/mac.ts";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { useApp, useSettings } from "../parts/use-store.ts";
-import { MAC } from "./use-keys.ts";
 import style from "./panels.module.css";
 
 const PLACES = [

@@ -22,6 +22,7 @@ import {
   paramsOf,
   refusalWords,
 } from "./start-form.ts";
+import { focusComposer } from "./run-action.ts";
 import { takeStart } from "./start-with.ts";
 import style from "./new-session.module.css";
 
@@ -62,6 +63,7 @@ export function NewSession(): ReactNode {
       close();
       app.ui.slide("");
       navigate({ view: "session", session });
+      setTimeout(focusComposer); // after the dialog gave the focus back
     } catch (error) {
       if (codeOf(error) === "folder_not_trusted") setBrought(filesOf(error));
       else setWrong(refusalWords(codeOf(error), wordsOf(error)));

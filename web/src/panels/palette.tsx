@@ -2,12 +2,12 @@ import { type KeyboardEvent, type ReactNode, useId, useMemo, useState } from "re
 import { ranked } from "../composer/fuzzy.ts";
 import { ACTIONS, keysOf } from "../keys/actions.ts";
 import { spoken } from "../keys/chord.ts";
+import { MAC } from "../keys/mac.ts";
 import { Modal } from "../parts/modal.tsx";
 import { useApp, useRows, useSettings } from "../parts/use-store.ts";
 import { navigate, useRoute } from "../routes.ts";
 import { byAttention, doing, titleOf } from "../store/attention.ts";
 import { runAction } from "./run-action.ts";
-import { MAC } from "./use-keys.ts";
 import style from "./palette.module.css";
 
 interface Choice {
@@ -47,8 +47,7 @@ export function Palette(): ReactNode {
     <Modal title="Commands" look="small" onClose={close}>
       <input
         className={style.input}
-        // oxlint-disable-next-line jsx-a11y/no-autofocus -- it was opened to be typed into
-        autoFocus
+        data-focus
         role="combobox"
         aria-label="Command or session"
         aria-expanded="true"

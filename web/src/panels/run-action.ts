@@ -44,7 +44,7 @@ function inSession(app: App, id: string, session: string): void {
   const store = app.session(session);
   switch (id) {
     case "composer":
-      focusOn("[data-composer] textarea, textarea[aria-label='Message']");
+      focusComposer();
       break;
     case "prompt":
       focusPrompt(store.transcript.prompts[0]?.id ?? "");
@@ -105,6 +105,7 @@ function jump(step: 1 | -1): void {
   turns[found]?.scrollIntoView({ block: "start" });
 }
 
-function focusOn(selector: string): void {
-  document.querySelector<HTMLElement>(selector)?.focus();
+/** Where one writes, in the session that is shown. */
+export function focusComposer(): void {
+  document.querySelector<HTMLElement>("textarea[aria-label='Message']")?.focus();
 }

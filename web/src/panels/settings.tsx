@@ -1,6 +1,5 @@
 import { type ReactNode, useId } from "react";
 import { useAgent } from "../composer/use-agent.ts";
-import { basePath } from "../link/base.ts";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { useApp, useSettings } from "../parts/use-store.ts";
@@ -92,10 +91,7 @@ function OfBrowser(): ReactNode {
             ["dark", "dark"],
             ["light", "light"],
           ]}
-          onChange={(theme) => {
-            rememberTheme(theme);
-            set({ theme: theme as Settings["theme"] });
-          }}
+          onChange={(theme) => set({ theme: theme as Settings["theme"] })}
         />
         <Switch
           label="High contrast"
@@ -207,12 +203,6 @@ function Switch({
 
 function named(all: readonly string[]): readonly (readonly [string, string])[] {
   return all.map((one) => [one, one] as const);
-}
-
-/** The gateway writes it into the next page it sends, so that no page flashes in the other one. */
-function rememberTheme(theme: string): void {
-  const value = theme === "system" ? "" : theme;
-  document.cookie = `flybridge-theme=${value}; path=${basePath() || "/"}; max-age=31536000; samesite=strict`;
 }
 
 async function allowed(wanted: boolean): Promise<boolean> {

@@ -1,11 +1,10 @@
 import { useEffect } from "react";
 import { actionFor } from "../keys/actions.ts";
 import { chordOf } from "../keys/chord.ts";
+import { MAC } from "../keys/mac.ts";
 import { useApp } from "../parts/use-store.ts";
 import type { Route } from "../routes.ts";
 import { runAction } from "./run-action.ts";
-
-export const MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** The keys that work everywhere on the page. */
 export function useKeys(route: Route): void {

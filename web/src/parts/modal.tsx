@@ -23,6 +23,7 @@ export function Modal({ title, onClose, look = "form", children }: Props): React
     if (one === null) return;
     const before = document.activeElement;
     if (!one.open) one.showModal();
+    one.querySelector<HTMLElement>("[data-focus]")?.focus();
     one.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => {
       one.close();

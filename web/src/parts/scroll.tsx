@@ -11,7 +11,7 @@ interface Props {
 export function Scroll({ label, className, children }: Props): ReactNode {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- nothing else in it may take the focus
-    <div className={className} role="region" aria-label={label} tabIndex={0}>
+    <div className={className} role="group" aria-label={label} tabIndex={0}>
       {children}
     </div>
   );

@@ -1,5 +1,5 @@
-import { type ReactNode, useState } from "react";
-import { blobText } from "../link/blobs.ts";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { blobText, blobTextHere } from "../link/blobs.ts";
 import { wordsOf } from "../link/errors.ts";
 import { Button } from "./button.tsx";
 
@@ -8,20 +8,30 @@ interface Props {
   readonly text: string;
   /** Where the whole is; "": that was it. */
   readonly blob: string;
+  /** It is fetched without being asked for: it may have grown too long while people read it. */
+  readonly eager?: boolean;
   readonly children: (text: string) => ReactNode;
 }
 
 /** A text that may be too long for the log: its beginning, and on request all of it. */
-export function Whole({ text, blob, children }: Props): ReactNode {
-  const [all, setAll] = useState<string>();
+export function Whole({ text, blob, eager = false, children }: Props): ReactNode {
+  const [fetched, setFetched] = useState<string>();
   const [problem, setProblem] = useState("");
+  const grown = useGrown(text, blob);
+  const all = fetched ?? (eager ? blobTextHere(blob) : undefined);
+  const wanted = eager && blob !== "" && all === undefined;
   const fetchAll = (): void => {
-    blobText(blob).then(setAll, (error: unknown) => setProblem(wordsOf(error)));
+    blobText(blob).then(setFetched, (error: unknown) => setProblem(wordsOf(error)));
   };
+  useEffect(() => {
+    if (wanted) {
+      blobText(blob).then(setFetched, (error: unknown) => setProblem(wordsOf(error)));
+    }
+  }, [wanted, blob]);
   return (
     <>
-      {children(all ?? text)}
-      {blob !== "" && all === undefined && (
+      {children(all ?? grown)}
+      {blob !== "" && all === undefined && (!eager || problem !== "") && (
         <p>
           <Button look="quiet" onClick={fetchAll}>
             Show all of it
@@ -31,4 +41,14 @@ export function Whole({ text, blob, children }: Props): ReactNode {
       )}
     </>
   );
+}
+
+/** What streamed before its end made it too long: nobody loses what they are reading meanwhile. */
+function useGrown(text: string, blob: string): string {
+  const streamed = useRef("");
+  useEffect(() => {
+    if (blob === "") streamed.current = text;
+  }, [text, blob]);
+  // oxlint-disable-next-line react/refs -- it is only read when the text it was made of is over
+  return blob !== "" && streamed.current.startsWith(text) ? streamed.current : text;
 }

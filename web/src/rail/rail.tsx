@@ -6,7 +6,7 @@ import { Link } from "../parts/link.tsx";
 import { useApp, useKey, useRows } from "../parts/use-store.ts";
 import { useNow } from "../parts/use-now.ts";
 import { useRoute } from "../routes.ts";
-import { grouped, matches, startOfDay, waitingCount } from "../store/grouping.ts";
+import { grouped, isPutAway, matches, startOfDay, waitingCount } from "../store/grouping.ts";
 import { ConnectionState } from "../status/connection.tsx";
 import { SessionRow } from "./session-row.tsx";
 import style from "./rail.module.css";
@@ -23,8 +23,8 @@ export function Rail(): ReactNode {
   const list = useRef<HTMLDivElement>(null);
   const wanted = useDeferredValue(search);
   const found = rows.filter((one) => matches(one, wanted));
-  const shown = found.filter((one) => archive || !one.archived || isShown(one.session));
-  const hidden = found.filter((one) => one.archived).length;
+  const shown = found.filter((one) => archive || !isPutAway(one) || isShown(one.session));
+  const hidden = found.filter(isPutAway).length;
   const waiting = waitingCount(rows);
   const groups = grouped(shown, startOfDay(now));
 
@@ -85,7 +85,8 @@ export function Rail(): ReactNode {
       {/* oxlint-disable-next-line jsx-a11y/no-static-element-interactions */}
       <div className={style.list} ref={list} onKeyDown={move}>
         {groups.map((group) => (
-          <section key={group.name} aria-label={group.name}>
+          // no landmark: the board's own sections have the same names
+          <div key={group.name} role="group" aria-label={group.name}>
             <h2 className={style.group} data-needs={group.name === "Needs you"}>
               {group.name}
               <span className={style.count}>{group.rows.length}</span>
@@ -100,11 +101,15 @@ export function Rail(): ReactNode {
                 />
               ))}
             </ul>
-          </section>
+          </div>
         ))}
         {shown.length === 0 && loaded && (
           <p className={style.none}>
-            {search === "" ? "No sessions yet." : "No session matches that."}
+            {search !== ""
+              ? "No session matches that."
+              : hidden > 0
+                ? "All sessions are archived."
+                : "No sessions yet."}
           </p>
         )}
         {hidden > 0 && (

@@ -15,6 +15,8 @@ interface Props {
   readonly open: boolean;
   readonly onOpen: (open: boolean) => void;
   readonly anchor: RefObject<HTMLElement | null>;
+  /** The dialog the list is in, if it is in one. */
+  readonly within: HTMLElement | undefined;
 }
 
 function item(label: string, run: () => void, danger = false): ReactNode {
@@ -26,13 +28,13 @@ function item(label: string, run: () => void, danger = false): ReactNode {
 }
 
 /** What can be done with a session from the list of them. */
-export function RowMenu({ row, open, onOpen, anchor }: Props): ReactNode {
+export function RowMenu({ row, open, onOpen, anchor, within }: Props): ReactNode {
   const app = useApp();
   const { session } = row;
   return (
     <Menu.Root open={open} onOpenChange={onOpen} modal={false}>
       {/* a dialog lies on top of everything that is not in it */}
-      <Menu.Portal container={anchor.current?.closest("dialog")}>
+      <Menu.Portal container={within}>
         <Menu.Positioner anchor={anchor} side="bottom" align="end" sideOffset={4}>
           <Menu.Popup className={style.menu} finalFocus={anchor} aria-label={titleOf(row)}>
             {item("Rename", () => act({ what: "rename", session }))}

@@ -1,5 +1,6 @@
-import { type ReactNode, Suspense, lazy, memo, useRef, useState } from "react";
+import { type ReactNode, memo, useCallback, useRef, useState } from "react";
 import { Ellipsis } from "lucide-react";
+import { later } from "../parts/later.tsx";
 import { Link } from "../parts/link.tsx";
 import { Mark } from "../parts/mark.tsx";
 import { ago } from "../parts/spoken.ts";
@@ -9,7 +10,7 @@ import { sinceOf } from "../store/grouping.ts";
 import type { Row } from "../store/rows.ts";
 import style from "./session-row.module.css";
 
-const RowMenu = lazy(() => import("./row-menu.tsx").then((one) => ({ default: one.RowMenu })));
+const RowMenu = later(() => import("./row-menu.tsx").then((one) => one.RowMenu));
 
 interface Props {
   readonly row: Row;
@@ -22,7 +23,12 @@ export const SessionRow = memo(function SessionRow({ row, nowMs, current }: Prop
   const app = useApp();
   const [open, setOpen] = useState(false);
   const [used, setUsed] = useState(false);
+  const [within, setWithin] = useState<HTMLElement>();
   const button = useRef<HTMLButtonElement>(null);
+  const giveUp = useCallback(() => {
+    setOpen(false);
+    setUsed(false);
+  }, []);
   const state = attention(row);
   return (
     <li className={style.row} data-current={current} data-state={state} data-menu={open}>
@@ -48,15 +54,21 @@ export const SessionRow = memo(function SessionRow({ row, nowMs, current }: Prop
         aria-label={`More for ${titleOf(row)}`}
         onClick={() => {
           setUsed(true);
+          setWithin(button.current?.closest("dialog") ?? undefined);
           setOpen(!open);
         }}
       >
         <Ellipsis aria-hidden="true" />
       </button>
       {used && (
-        <Suspense>
-          <RowMenu row={row} open={open} onOpen={setOpen} anchor={button} />
-        </Suspense>
+        <RowMenu
+          row={row}
+          open={open}
+          onOpen={setOpen}
+          anchor={button}
+          within={within}
+          onFail={giveUp}
+        />
       )}
     </li>
   );

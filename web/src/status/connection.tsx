@@ -5,6 +5,7 @@ import { basePath } from "../link/base.ts";
 import type { Connection } from "../link/link.ts";
 import type { SessionStore } from "../store/session.ts";
 import { say } from "../notify/say.ts";
+import { bannerOf } from "./banner.ts";
 import style from "./connection.module.css";
 
 /** A first connection may take a moment before anybody has to hear of it. */
@@ -54,15 +55,6 @@ export function ConnectionBanner(): ReactNode {
     default:
       return null;
   }
-}
-
-type Told = "" | "lost" | "unplugged" | "refused" | "newer";
-
-/** `known`: it was online before, or has taken too long. */
-export function bannerOf(connection: Connection, plugged: boolean, known: boolean): Told {
-  if (connection === "refused" || connection === "newer") return connection;
-  if (connection === "online" || !known) return "";
-  return plugged ? "lost" : "unplugged";
 }
 
 /** The login page brings a browser back to where it was. */

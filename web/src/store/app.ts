@@ -6,9 +6,8 @@
  */
 import { Link, type Connection, type Socketlike } from "../link/link.ts";
 import { GatewayError, codeOf, wordsOf } from "../link/errors.ts";
-import type { Command, Content, GatewayMessage, Welcome } from "../protocol.gen.ts";
+import type { Command, Content, GatewayMessage, SessionEvent, Welcome } from "../protocol.gen.ts";
 import { Emitter, type Schedule } from "./emitter.ts";
-import type { Json } from "./items.ts";
 import { Following } from "./following.ts";
 import { Listing } from "./listing.ts";
 import { Outbox, type Shelf } from "./outbox.ts";
@@ -98,8 +97,10 @@ export class App {
 
   /** The same for a button: what went wrong is said where everybody looks. */
   async attempt(session: string, command: Command): Promise<boolean> {
+    // of a setting it is worth knowing whether the agent took it; the rest shows in the log
+    const setting = command.type.startsWith("set_") || command.type === "mcp";
     try {
-      await this.submit(session, command);
+      await this.submit(session, command, setting ? "done" : "accepted");
       return true;
     } catch (error) {
       this.ui.toast(wordsOf(error), "error");
@@ -179,16 +180,16 @@ export class App {
 
   private message(message: GatewayMessage): void {
     if (message.type === "view") this.listing.show(message.session, message.state);
-    if (message.type === "event") this.arrived(message.event as unknown as Json);
+    if (message.type === "event") this.arrived(message.session, message.event);
     this.following.message(message);
   }
 
   /** What the log has is no longer on its way. */
-  private arrived(event: Json): void {
-    const one = fieldsOf(event);
-    if (one["type"] !== "input.accepted") return;
-    const key = textOf(one["key"]);
-    this.outbox.remove(key.slice(key.indexOf(":") + 1));
+  private arrived(session: string, event: SessionEvent): void {
+    if (event.type !== "input.accepted") return;
+    // a key is who said it and under which name; both may have a colon
+    const mine = this.outbox.of(session).find((one) => event.key.endsWith(`:${one.request}`));
+    if (mine !== undefined) this.outbox.remove(mine.request);
   }
 }
 

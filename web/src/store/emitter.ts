@@ -2,36 +2,19 @@
  * Tells who asked for it that something changed: at once in the state, once a frame on the screen.
  *
  * A key names one thing that can be looked at alone (an item, the order of items, the view), so
- * that a delta of one text re-renders that text and nothing else. A hidden tab has no frames; there a
- * timer does it, because titles and notifications must be right even when nobody looks.
+ * that a delta of one text re-renders that text and nothing else.
  */
+import { frames } from "./frames.ts";
+
 export type Unsubscribe = () => void;
 export type Schedule = (run: () => void) => void;
-
-const HIDDEN_MS = 250;
-
-export function onFrame(run: () => void): void {
-  if (typeof document !== "undefined" && document.visibilityState === "visible") {
-    let done = false;
-    const once = (): void => {
-      if (done) return;
-      done = true;
-      run();
-    };
-    requestAnimationFrame(once);
-    // a frame may never come: the tab is hidden just now, or the window is covered
-    setTimeout(once, HIDDEN_MS);
-  } else {
-    setTimeout(run, HIDDEN_MS);
-  }
-}
 
 export class Emitter {
   private readonly listeners = new Map<string, Set<() => void>>();
   private readonly dirty = new Set<string>();
   private scheduled = false;
 
-  constructor(private readonly schedule: Schedule = onFrame) {}
+  constructor(private readonly schedule: Schedule = frames.schedule) {}
 
   subscribe(key: string, listener: () => void): Unsubscribe {
     let set = this.listeners.get(key);

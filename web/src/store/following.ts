@@ -5,8 +5,10 @@ import type { Schedule } from "./emitter.ts";
 import { SessionStore } from "./session.ts";
 import { fieldsOf, listOf, numberOf } from "./values.ts";
 
-/** Events that are fetched when a session is opened, and with each older page. */
+/** Events that are fetched when a session is opened. */
 export const PAGE = 400;
+/** Events of an older page: all of them are drawn in one task, while somebody scrolls. */
+const OLDER = 160;
 /** Closed pages stay in memory, so that going back is quick: so many. */
 const MAX_KEPT = 12;
 const MAX_STEPS = 8;
@@ -103,7 +105,7 @@ export class Following {
       const end = store.first - 1;
       const epoch = store.epoch;
       const found: EventLine[] = [];
-      let after = Math.max(0, end - PAGE);
+      let after = Math.max(0, end - OLDER);
       for (let step = 0; step < MAX_STEPS && after < end; step += 1) {
         const value = fieldsOf(
           await this.link.ask("page", { session, after, max_bytes: PAGE_BYTES }),

@@ -29,6 +29,12 @@ export function grouped(rows: readonly Row[], startOfDayMs: number): readonly Gr
     .map(([name, found]) => ({ name, rows: found }));
 }
 
+/** Put away, and nothing goes on in it: whatever waits for a person is never out of sight. */
+export function isPutAway(row: Row): boolean {
+  const state = attention(row);
+  return row.archived && state !== "waiting" && state !== "running";
+}
+
 function groupOf(row: Row, startOfDayMs: number): GroupName {
   const state = attention(row);
   if (state === "waiting") return "Needs you";

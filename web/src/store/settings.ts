@@ -50,6 +50,7 @@ export class SettingsStore {
   set(change: Partial<Settings>): void {
     this.now = { ...this.now, ...change };
     this.emitter.touch("settings");
+    this.emitter.flush(); // a switch shows at once that it was pressed
     try {
       this.shelf.setItem(KEY, JSON.stringify(this.now));
     } catch {

@@ -33,17 +33,17 @@ export class Ui {
 
   show(panel: Panel): void {
     this.panel = panel;
-    this.emitter.touch("panel");
+    this.now("panel");
   }
 
   slide(drawer: Drawer): void {
     this.drawer = drawer;
-    this.emitter.touch("drawer");
+    this.now("drawer");
   }
 
   inspect(tab: InspectorTab): void {
     this.tab = tab;
-    this.emitter.touch("tab");
+    this.now("tab");
   }
 
   toast(text: string, level: Toast["level"] = "info", undo?: Toast["undo"]): void {
@@ -61,10 +61,16 @@ export class Ui {
   /** Clears the view only: the session and its log stay as they are. 0 shows all of it again. */
   clear(session: string, upTo: number): void {
     this.cleared.set(session, upTo);
-    this.emitter.touch(`cleared:${session}`);
+    this.now(`cleared:${session}`);
   }
 
   clearedTo(session: string): number {
     return this.cleared.get(session) ?? 0;
+  }
+
+  /** A key pressed right after it must already land in what is there then. */
+  private now(key: string): void {
+    this.emitter.touch(key);
+    this.emitter.flush();
   }
 }

@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { ansi, withoutAnsi } from "./ansi.ts";
 
+fc.configureGlobal({ seed: 1 }); // the same texts in every run
+
 const ESC = "\u001b";
 
 test("named colours and weights are classes", () => {
@@ -22,6 +24,12 @@ test.each([
   ["38;2;1;2;3", "ansi-fg", "rgb(1, 2, 3)"],
 ])("the colour %s is %s %s", (code, className, fg) => {
   expect(ansi(`${ESC}[${code}mx`)).toEqual([{ text: "x", className, fg, bg: "" }]);
+});
+
+test("reversed letters have their colours exchanged", () => {
+  const names = (code: string): string | undefined => ansi(`${ESC}[${code}mx`)[0]?.className;
+  expect(names("7")).toBe("ansi-fg-black ansi-bg-white");
+  expect(names("31;44;7")).toBe("ansi-fg-blue ansi-bg-red");
 });
 
 test("text that a terminal would hide is shown", () => {

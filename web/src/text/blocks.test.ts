@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { GROUP, LIVE_LIMIT, LiveMarkdown, parse } from "./blocks.ts";
 import type { Node } from "./tree.ts";
 
+fc.configureGlobal({ seed: 1 }); // the same texts in every run
+
 const nodes = (text: string): readonly Node[] => parse(text).map((one) => one.node);
 const types = (text: string): string[] => nodes(text).map((one) => one.type);
 
@@ -126,8 +128,9 @@ describe("a text that grows", () => {
     const code = fc.array(fc.constantFrom("a", "`", "``", "~", "\n", " "), { maxLength: 20 });
     fc.assert(
       fc.property(code, (parts) => {
-        const text = `\`\`\`\`\n${parts.join("")}`;
-        const [whole] = nodes(`${text}\n\`\`\`\``);
+        const fence = "`".repeat(50);
+        const text = `${fence}\n${parts.join("")}`;
+        const [whole] = nodes(`${text}\n${fence}`);
         const texts = [...text].map((_, at) => shown(text.slice(0, at + 1)));
         const said = texts.flatMap((one) => (one?.type === "code" ? [one.text] : []));
         if (whole?.type !== "code") throw new Error("no code");
@@ -180,6 +183,19 @@ describe("a whole text", () => {
     const [first, last] = nodes("see [it][1]\n\n[1]: https://example.org\n\nand [1]");
     expect(first).toMatchObject({ inlines: [{}, { type: "link", href: "https://example.org" }] });
     expect(last).toMatchObject({ inlines: [{}, { type: "link", href: "https://example.org" }] });
+  });
+
+  test("has items with lines between them in one list", () => {
+    const [list, ...rest] = nodes("1. a\n\n2. b\n\n   more\n\n3. c");
+    expect(rest).toEqual([]);
+    expect(list).toMatchObject({ type: "list", start: 1, items: [{}, {}, {}] });
+  });
+
+  test("has inline tags as text too, and marks inside them as marks", () => {
+    expect(nodes("a <b>*c*</b>")).toMatchObject([
+      { inlines: [{ text: "a <b>" }, { type: "em" }, { text: "</b>" }] },
+    ]);
+    expect(nodes("<a b=c> https://b.example")).toMatchObject([{ inlines: [{}, { type: "link" }] }]);
   });
 
   test("keeps a fence open below a list that it does not belong to", () => {

@@ -183,8 +183,10 @@ export class LiveMarkdown {
 
   /** Links may be named before their targets; those blocks are read once more. */
   #resolve(): void {
+    const early = this.#refer;
+    this.#refer = [];
     if (Object.keys(this.#links).length === 0) return;
-    for (const { text, first, count } of this.#refer) {
+    for (const { text, first, count } of early) {
       const { nodes } = lex(text, this.#links);
       if (nodes.length === count) nodes.forEach((node, at) => this.#replace(first + at, node));
     }

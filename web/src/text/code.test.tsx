@@ -1,5 +1,6 @@
 import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
+import { StrictMode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Code } from "./code.tsx";
 import { Colourer } from "./colour.ts";
@@ -50,6 +51,17 @@ test("code that grows is coloured line by line", async () => {
   rerender(<Code text="return 5" lang="python" />);
   await vi.waitFor(() => expect(container.querySelectorAll(".syn-keyword")).toHaveLength(1));
   expect(container.querySelector("code")?.textContent).toBe("return 5");
+});
+
+test("code that grows is coloured when effects run twice", async () => {
+  const code = (text: string) => (
+    <StrictMode>
+      <Code text={text} lang="python" open />
+    </StrictMode>
+  );
+  const { container, rerender } = render(code("return 6\n"));
+  rerender(code("return 6\nreturn 7\nre"));
+  await vi.waitFor(() => expect(container.querySelectorAll(".syn-keyword")).toHaveLength(2));
 });
 
 test("code of no known language is plain", () => {

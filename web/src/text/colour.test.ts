@@ -29,6 +29,12 @@ test("a grammar goes on where the lines before it ended", async () => {
   expect(await colourer.colour(id, "typescript", ["comment"])).toEqual([[]]);
 });
 
+test("a comment at the very start does not spill into the next line", async () => {
+  const fresh = new Colourer();
+  const [, second] = await fresh.colour(0, "typescript", ["// why", "export const a = 1;"]);
+  expect(second?.slice(0, 2)).toEqual([6, KINDS.indexOf("keyword")]);
+});
+
 test("there are as many lines of colours as lines", async () => {
   const lines = ["", "x = 1", "", ""];
   expect(await colourer.colour(pieces++, "python", lines)).toHaveLength(lines.length);

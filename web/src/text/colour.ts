@@ -11,8 +11,11 @@ import { LINE_LIMIT, type LineColours } from "./fence.ts";
 import type { Language } from "./languages.ts";
 import { THEME, kindOf } from "./palette.ts";
 
-/** Milliseconds for one line; what is left of it stays plain. */
-const LINE_TIME = 100;
+/**
+ * Milliseconds for one line. A line that is given up leaves the grammar in its middle and spoils
+ * the lines below, and the first lines of a language compile its rules: so there is much of it.
+ */
+const LINE_TIME = 3000;
 
 const GRAMMARS: Readonly<Record<Language, LanguageInput>> = {
   bash: () => import("@shikijs/langs/bash"),

@@ -73,6 +73,10 @@ describe("terminals", () => {
     expect(worst(colour, pages)).toBeGreaterThanOrEqual(4.5);
   });
 
+  test.each(["text", "text-2", "text-3"])("%s", (name) => {
+    expect(worst(token(name), pages)).toBeGreaterThanOrEqual(4.5);
+  });
+
   test("colours without a name", () => {
     expect(letters.size).toBe(6);
     expect(grounds.size).toBe(6);

@@ -61,6 +61,20 @@ test("a grown piece is remembered when it is over", () => {
   expect(workers[0]?.said).toHaveLength(2);
 });
 
+test("a finished piece gets its colours although nobody looks any more", () => {
+  const fence = highlighter.whole("python", "a");
+  highlighter.close(fence);
+  workers[0]?.answer({ id: 0, colours: [[1, 2]] });
+  expect(highlighter.whole("python", "a").lines).toEqual([[1, 2]]);
+});
+
+test("a growing piece that is closed is forgotten by the worker", () => {
+  const fence = highlighter.open("python");
+  fence.update("a\n", false);
+  highlighter.close(fence);
+  expect(workers[0]?.said.at(-1)).toEqual({ type: "forget", id: 0 });
+});
+
 test("colours of old pieces are forgotten", () => {
   const first = highlighter.whole("python", "a");
   for (let at = 0; at < 12; at += 1) highlighter.whole("python", `${at}${"x".repeat(200_000)}`);

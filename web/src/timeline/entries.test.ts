@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Item, ToolItem } from "../store/items.ts";
 import { emptyText, emptyTool } from "../store/reduce-items.ts";
-import { PAGE_SPAN, entriesOf, lookedAt, pagesOf } from "./entries.ts";
+import { PAGE_SPAN, entriesOf, groupTitle, pagesOf } from "./entries.ts";
 
 function tool(id: string, name: string, seq: number, status: ToolItem["status"] = "ok"): ToolItem {
   return { ...emptyTool({ id, parent: "", atMs: 0, seq, past: false }, "t"), name, status };
@@ -35,6 +35,32 @@ test("one look alone, a failed one and a running one are lines of their own", ()
   expect(found.map((one) => one.kind)).toEqual(["item", "item", "item", "item"]);
 });
 
+test("looking and keeping a list are two lines", () => {
+  const found = entries([
+    tool("a", "Read", 1),
+    tool("b", "Glob", 2),
+    tool("c", "TaskCreate", 3),
+    tool("d", "TaskUpdate", 4),
+  ]);
+  expect(found.map((one) => one.id)).toEqual(["a", "c"]);
+});
+
+test("a compaction that is over is one line", () => {
+  const note = (id: string, seq: number, said: string): Item => ({
+    ...text(id, seq, ""),
+    kind: "note",
+    note: "compaction",
+    text: said,
+    level: "info",
+    event: null,
+    blob: "",
+  });
+  expect(entries([note("a", 1, "started")]).map((one) => one.id)).toEqual(["a"]);
+  expect(entries([note("a", 1, "started"), note("b", 2, "done")]).map((one) => one.id)).toEqual([
+    "b",
+  ]);
+});
+
 test("an edit is never folded away", () => {
   const found = entries([tool("a", "Read", 1), tool("b", "Edit", 2), tool("c", "Read", 3)]);
   expect(found.map((one) => one.id)).toEqual(["a", "b", "c"]);
@@ -56,5 +82,5 @@ test("a page has the same border whatever is loaded before it", () => {
 
 test("a folded line says how much was looked at", () => {
   const items = [tool("a", "Read", 1), tool("b", "Read", 2), tool("c", "Grep", 3)];
-  expect(lookedAt(items)).toBe("2 files, 1 search");
+  expect(groupTitle("looks", items)).toBe("Explored: 2 files, 1 search");
 });

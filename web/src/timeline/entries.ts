@@ -8,6 +8,7 @@ export type Entry =
       readonly id: string;
       readonly seq: number;
       readonly ids: readonly string[];
+      readonly sort: Sort;
     };
 
 export interface Page {
@@ -19,20 +20,28 @@ export interface Page {
 /** Events a page spans: about 25 lines of a usual session, and never more than this. */
 export const PAGE_SPAN = 64;
 
-/** These only look: several of them in a row are one line. */
-const LOOKS = new Set([
-  "Read",
-  "Glob",
-  "Grep",
-  "LS",
-  "NotebookRead",
-  "WebSearch",
-  "WebFetch",
-  "ToolSearch",
-]);
+/** Tools whose calls in a row are one line: those that only look, and those that keep a list. */
+export type Sort = "looks" | "lists";
 
-export function isLook(item: ToolItem): boolean {
-  return LOOKS.has(item.name) && item.status === "ok" && item.decision === undefined;
+const SORTS: Readonly<Record<string, Sort>> = {
+  Glob: "looks",
+  Grep: "looks",
+  LS: "looks",
+  NotebookRead: "looks",
+  Read: "looks",
+  TaskCreate: "lists",
+  TaskGet: "lists",
+  TaskList: "lists",
+  TaskUpdate: "lists",
+  ToolSearch: "looks",
+  WebFetch: "looks",
+  WebSearch: "looks",
+};
+
+/** Errors, and what somebody was asked about, are never folded away. */
+function sortOf(item: Item): Sort | undefined {
+  if (item.kind !== "tool" || item.status !== "ok" || item.decision !== undefined) return undefined;
+  return SORTS[item.name];
 }
 
 export function entriesOf(
@@ -41,28 +50,44 @@ export function entriesOf(
   after = 0,
 ): readonly Entry[] {
   const entries: Entry[] = [];
-  let run: ToolItem[] = [];
+  let run: { readonly sort: Sort; readonly items: Item[] } | undefined;
   const endRun = (): void => {
-    const first = run[0];
-    if (first !== undefined && run.length > 1) {
-      entries.push({ kind: "group", id: first.id, seq: first.seq, ids: run.map((one) => one.id) });
-    } else if (first !== undefined) {
-      entries.push({ kind: "item", id: first.id, seq: first.seq });
-    }
-    run = [];
+    if (run !== undefined) entries.push(entryOf(run.sort, run.items));
+    run = undefined;
   };
   for (const id of ids) {
     const item = get(id);
     if (item === undefined || item.seq <= after || isSilent(item)) continue;
-    if (item.kind === "tool" && isLook(item)) {
-      run.push(item);
-      continue;
+    const sort = sortOf(item);
+    if (sort === undefined || sort !== run?.sort) endRun();
+    if (sort === undefined) {
+      if (isCompacted(item) && isCompacting(entries, get)) entries.pop();
+      entries.push({ kind: "item", id, seq: item.seq });
+    } else if (run === undefined) {
+      run = { sort, items: [item] };
+    } else {
+      run.items.push(item);
     }
-    endRun();
-    entries.push({ kind: "item", id, seq: item.seq });
   }
   endRun();
   return entries;
+}
+
+function entryOf(sort: Sort, items: readonly Item[]): Entry {
+  const [first] = items;
+  const { id, seq } = first ?? { id: "", seq: 0 };
+  if (items.length === 1) return { kind: "item", id, seq };
+  return { kind: "group", id, seq, sort, ids: items.map((one) => one.id) };
+}
+
+function isCompacted(item: Item): boolean {
+  return item.kind === "note" && item.note === "compaction" && item.text !== "started";
+}
+
+/** The beginning of a compaction is worth a line until its end is known. */
+function isCompacting(entries: readonly Entry[], get: (id: string) => Item | undefined): boolean {
+  const last = get(entries[entries.length - 1]?.id ?? "");
+  return last?.kind === "note" && last.note === "compaction" && last.text === "started";
 }
 
 /** Not worth a line: nothing was said, or it is shown elsewhere. */
@@ -93,25 +118,27 @@ export function pagesOf(entries: readonly Entry[]): readonly Page[] {
   return pages;
 }
 
-/** "6 files, 2 searches" */
-export function lookedAt(items: readonly ToolItem[]): string {
-  const words: [string, number, string, string][] = [
-    ["files", 0, "file", "files"],
-    ["searches", 0, "search", "searches"],
-    ["pages", 0, "page", "pages"],
-  ];
-  for (const item of items) {
-    const at =
-      item.name === "Read" || item.name === "NotebookRead" || item.name === "LS"
-        ? 0
-        : item.name === "WebFetch"
-          ? 2
-          : 1;
-    const one = words[at];
-    if (one !== undefined) one[1] += 1;
+const KINDS: Readonly<Record<string, readonly [string, string]>> = {
+  LS: ["file", "files"],
+  NotebookRead: ["file", "files"],
+  Read: ["file", "files"],
+  TaskCreate: ["new task", "new tasks"],
+  TaskGet: ["look", "looks"],
+  TaskList: ["look", "looks"],
+  TaskUpdate: ["change", "changes"],
+  WebFetch: ["page", "pages"],
+};
+
+/** "Explored: 6 files, 2 searches" */
+export function groupTitle(sort: Sort, items: readonly ToolItem[]): string {
+  const counts = new Map<readonly [string, string], number>();
+  for (const { name } of items) {
+    const words = KINDS[name] ?? SEARCH;
+    const known = [...counts.keys()].find((one) => one[0] === words[0]) ?? words;
+    counts.set(known, (counts.get(known) ?? 0) + 1);
   }
-  return words
-    .filter(([, n]) => n > 0)
-    .map(([, n, single, many]) => `${n} ${n === 1 ? single : many}`)
-    .join(", ");
+  const parts = [...counts].map(([[one, many], n]) => `${n} ${n === 1 ? one : many}`);
+  return `${sort === "looks" ? "Explored" : "Kept its list of tasks"}: ${parts.join(", ")}`;
 }
+
+const SEARCH = ["search", "searches"] as const;

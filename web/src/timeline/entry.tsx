@@ -4,7 +4,7 @@ import { useItem } from "../parts/use-store.ts";
 import type { ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
 import { ToolCard } from "../tools/tool-card.tsx";
-import { type Entry, lookedAt } from "./entries.ts";
+import { type Entry, type Sort, groupTitle } from "./entries.ts";
 import { Note } from "./note.tsx";
 import { Plan } from "./plan.tsx";
 import { ResultLine } from "./result-line.tsx";
@@ -23,7 +23,7 @@ export const EntryView = memo(function EntryView({ store, entry }: Props): React
   return (
     <div className={style.entry} data-entry={entry.id}>
       {entry.kind === "group" ? (
-        <ToolGroup store={store} ids={entry.ids} />
+        <ToolGroup store={store} ids={entry.ids} sort={entry.sort} />
       ) : (
         <ItemView store={store} id={entry.id} />
       )}
@@ -59,13 +59,15 @@ export function ItemView({
   }
 }
 
-/** Several tools in a row that only looked: one line, and each of them inside. */
+/** Several tools of one sort in a row: one line, and each of them inside. */
 function ToolGroup({
   store,
   ids,
+  sort,
 }: {
   readonly store: SessionStore;
   readonly ids: readonly string[];
+  readonly sort: Sort;
 }): ReactNode {
   const items = useMemo(
     () => ids.map((id) => store.item(id)).filter((one): one is ToolItem => one?.kind === "tool"),
@@ -73,10 +75,7 @@ function ToolGroup({
   );
   return (
     <div className={style.group}>
-      <Disclosure
-        id={`${store.session}:group:${ids[0] ?? ""}`}
-        title={`Explored: ${lookedAt(items)}`}
-      >
+      <Disclosure id={`${store.session}:group:${ids[0] ?? ""}`} title={groupTitle(sort, items)}>
         {ids.map((id) => (
           <ItemView key={id} store={store} id={id} />
         ))}

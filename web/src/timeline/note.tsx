@@ -69,7 +69,7 @@ function ErrorCard({ item }: { readonly item: NoteItem }): ReactNode {
   const { title, advice } = adviceFor(item.note, textOf(event["code"]), textOf(event["why"]));
   return (
     <section className={style.error} aria-label={title}>
-      <h3>{title}</h3>
+      <h2>{title}</h2>
       {item.text !== "" && (
         <div className={style.raw}>
           <Ansi text={item.text} />

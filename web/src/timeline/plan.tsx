@@ -8,7 +8,7 @@ import style from "./entry.module.css";
 export function Plan({ item }: { readonly item: PlanItem }): ReactNode {
   return (
     <section className={style.plan} aria-label="Plan">
-      <h3 className={style.meta}>Plan</h3>
+      <h2 className={style.meta}>Plan</h2>
       <Whole text={item.text} blob={item.blob}>
         {(text) => <Prose text={text} />}
       </Whole>

@@ -16,7 +16,9 @@ export function ResultLine({ item }: { readonly item: ResultItem }): ReactNode {
   const bad = item.reason === "error" || item.reason === "agent_exited";
   const parts = [
     WORDS[item.reason],
-    item.startedMs > 0 ? duration(item.atMs - item.startedMs) : "",
+    item.startedMs > 0 && item.atMs - item.startedMs >= 100
+      ? duration(item.atMs - item.startedMs)
+      : "",
     item.costUsd > 0 ? `+${money(item.costUsd)}` : "",
   ].filter((one) => one !== "");
   return (

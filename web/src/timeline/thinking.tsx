@@ -17,7 +17,8 @@ export function Thinking({
 }): ReactNode {
   const { thinking } = useSettings();
   const live = item.status === "open";
-  const title = live ? "Thinking" : `Thought for ${duration(item.endedMs - item.atMs)}`;
+  const took = item.endedMs - item.atMs;
+  const title = live ? "Thinking" : took < 1000 ? "Thought" : `Thought for ${duration(took)}`;
   if (item.text === "" && !live) {
     return <p className={style.aside}>{item.redacted ? `${title}, hidden by the model` : title}</p>;
   }

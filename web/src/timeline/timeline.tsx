@@ -1,12 +1,13 @@
 import { ArrowDown } from "lucide-react";
 import { type ReactNode, useMemo } from "react";
 import { Button } from "../parts/button.tsx";
-import { useApp, useChildren, useKey, useSettings } from "../parts/use-store.ts";
+import { useApp, useChildren, useConnection, useKey, useSettings } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { entriesOf, pagesOf } from "./entries.ts";
 import { TimelinePage } from "./page.tsx";
 import style from "./timeline.module.css";
 import { useFollow } from "./use-follow.ts";
+import { useNewest } from "./use-newest.ts";
 import { useOlder } from "./use-older.ts";
 import { Live } from "./live.tsx";
 import { Nested } from "./nested.tsx";
@@ -35,7 +36,9 @@ export function Timeline({ store }: { readonly store: SessionStore }): ReactNode
   const newest = entries[entries.length - 1]?.seq ?? 0;
   const { scroller, content, following, left, toEnd } = useFollow(newest, follow);
   const unseen = following ? 0 : entries.filter((one) => one.seq > left).length;
-  const top = useOlder(store, scroller);
+  const online = useConnection() === "online";
+  const { shown, all } = useNewest(pages, synced || !online);
+  const top = useOlder(store, scroller, all);
   return (
     <div className={style.timeline}>
       <div
@@ -61,12 +64,12 @@ export function Timeline({ store }: { readonly store: SessionStore }): ReactNode
             <p className={style.empty}>Nothing was said yet. Write the first message below.</p>
           )}
           <NestedContext value={nested}>
-            {pages.map((page, at) => (
+            {shown.map((page, at) => (
               <TimelinePage
                 key={page.key}
                 store={store}
                 page={page}
-                always={at >= pages.length - ALWAYS}
+                always={at >= shown.length - ALWAYS}
                 scroller={scroller}
               />
             ))}

@@ -3,17 +3,21 @@ import { useApp, useKey } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 
 /** How far before the beginning older lines are fetched. */
-const AHEAD = "600px 0px 0px 0px";
+const AHEAD = "1800px 0px 0px 0px";
 
 interface Anchor {
   readonly element: Element;
   readonly top: number;
 }
 
-/** Fetches what came before when its place comes near, and keeps what is read where it is. */
+/**
+ * Fetches what came before when its place comes near, and keeps what is read where it is.
+ * Nothing is fetched before all that is here is `drawn`: its place would be somewhere else.
+ */
 export function useOlder(
   store: SessionStore,
   scroller: RefObject<HTMLDivElement | null>,
+  drawn = true,
 ): RefObject<HTMLDivElement | null> {
   const app = useApp();
   const mark = useRef<HTMLDivElement>(null);
@@ -21,7 +25,7 @@ export function useOlder(
   const first = useKey(store.emitter, "shape", () => store.first);
 
   useEffect(() => {
-    if (mark.current === null || first <= 1) return undefined;
+    if (mark.current === null || first <= 1 || !drawn) return undefined;
     const near = new IntersectionObserver(
       (seen) => {
         if (!seen.some((one) => one.isIntersecting)) return;
@@ -32,7 +36,7 @@ export function useOlder(
     );
     near.observe(mark.current);
     return () => near.disconnect();
-  }, [app, store, scroller, first]);
+  }, [app, store, scroller, first, drawn]);
 
   useEffect(() => {
     // told of older lines before they are drawn: the last moment to see where things are

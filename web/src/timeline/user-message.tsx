@@ -3,6 +3,7 @@ import { blobUrl } from "../link/blobs.ts";
 import type { Content } from "../protocol.gen.ts";
 import type { InputStage, UserItem } from "../store/items.ts";
 import { useApp } from "../parts/use-store.ts";
+import { LongText } from "../text/long-text.tsx";
 import style from "./entry.module.css";
 
 /** What became of it, where that is worth a word. */
@@ -48,7 +49,9 @@ export function UserMessage({ item }: { readonly item: UserItem }): ReactNode {
 function Part({ part }: { readonly part: Content }): ReactNode {
   switch (part.type) {
     case "text":
-      return <p className={style.words}>{part.text}</p>;
+      return (
+        <LongText text={part.text}>{(shown) => <p className={style.words}>{shown}</p>}</LongText>
+      );
     case "image":
       return <img className={style.picture} src={sourceOf(part)} alt="Attached" />;
     case "document":

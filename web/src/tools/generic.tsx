@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { Scroll } from "../parts/scroll.tsx";
 import { Whole } from "../parts/whole.tsx";
 import { Ansi } from "../text/ansi-view.tsx";
 import { Code } from "../text/code.tsx";
@@ -28,11 +27,11 @@ export function Generic({ item }: BodyProps): ReactNode {
 export function Output({ item }: Pick<BodyProps, "item">): ReactNode {
   if (item.text === "" && item.blob === "") return null;
   return (
-    <Scroll className={item.status === "error" ? style.failed : style.output} label="Output">
+    <div className={item.status === "error" ? style.failed : style.output}>
       <Whole text={withoutTags(item.text)} blob={item.blob}>
         {(text) => <LongText text={text}>{(part) => <Ansi text={part} />}</LongText>}
       </Whole>
-    </Scroll>
+    </div>
   );
 }
 

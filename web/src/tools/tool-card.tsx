@@ -2,7 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { type ReactNode, createElement, useId } from "react";
 import { useOpened } from "../parts/opened.ts";
 import { duration } from "../parts/spoken.ts";
-import { usePrompts, useView } from "../parts/use-store.ts";
+import { useApp, usePrompts, useView } from "../parts/use-store.ts";
 import type { ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
 import { visible } from "../text/control.ts";
@@ -70,15 +70,17 @@ export function ToolCard({ store, item }: Props): ReactNode {
 
 /** Who let it run, or did not, and with which words. */
 function Decided({ item }: { readonly item: ToolItem }): ReactNode {
+  const { welcome } = useApp();
   const decision = item.decision;
   if (decision === undefined) return null;
+  const who = decision.by === welcome?.principal ? "you" : decision.by;
   const words = [
     decision.how === "allowed"
       ? "Allowed"
       : decision.how === "denied"
         ? "Denied"
         : `Prompt ${decision.how}`,
-    decision.by === "" ? "" : `by ${decision.by}`,
+    who === "" ? "" : `by ${who}`,
     decision.edited ? "with a changed input" : "",
     decision.rules.length > 0 ? `and from now on (${decision.place || "session"})` : "",
   ].filter((one) => one !== "");

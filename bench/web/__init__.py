@@ -1,0 +1,1 @@
+"""Measures the page as a browser has it: `make bench-web`."""

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.web.conftest import Visitor
+from tests.web.rig import Served
+
+
+def test_a_link_from_the_terminal_leads_to_the_page(visitor: Visitor) -> None:
+    page = visitor(logged_in=False).log_in()
+    page.wait_for_selector("#root > *")
+    assert page.title().startswith("Flybridge")
+
+
+@pytest.mark.parametrize("path", ["/", "/history", "/settings"])
+def test_a_view_begins_without_a_word_on_the_console(visitor: Visitor, path: str) -> None:
+    visitor().open(path).wait_for_selector("#root > *")
+
+
+def test_a_page_that_breaks_our_policy_fails_its_test(visitor: Visitor) -> None:
+    visit = visitor()
+    page = visit.open()
+    page.evaluate("document.body.setAttribute('style', 'color: red')")
+    page.evaluate("try { document.body.innerHTML = '<p>' } catch {}")
+    with page.expect_event("pageerror"):
+        page.evaluate("setTimeout(() => { throw new Error('nobody catches this') })")
+    with pytest.raises(AssertionError, match="nobody catches this"):
+        visit.check()
+    assert any("style-src" in one for one in visit.wrong)
+    assert any("trusted-types" in one.lower() for one in visit.wrong)
+    visit.wrong.clear()
+
+
+def test_the_theme_is_there_before_the_first_script(gateway: Served, visitor: Visitor) -> None:
+    visit = visitor(theme="dark")
+    visit.context.add_cookies(
+        [{"name": "flybridge-theme", "value": "light", "url": gateway.address}]
+    )
+    answer = visit.page().goto(gateway.address)
+    assert answer
+    assert '<html lang="en" data-theme="light"' in answer.text()
+
+
+def test_the_page_of_a_phone_fits_it(visitor: Visitor) -> None:
+    page = visitor(size="narrow").open()
+    page.wait_for_selector("#root > *")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_server_says_that_files_are_good_for_ever(page: Page) -> None:
+    with page.expect_response(lambda answer: "/assets/" in answer.url) as found:
+        page.reload()
+    assert "immutable" in found.value.headers["cache-control"]
+
+
+def test_sessions_that_others_open_are_there(gateway: Served, visitor: Visitor) -> None:
+    session = gateway.new_session("smoke-1", title="Smoke")
+    gateway.say(session, "hello", "smoke-2")
+    page = visitor().open(f"/s/{session}")
+    page.get_by_text("Smoke").first.wait_for()

@@ -1,0 +1,62 @@
+import { type ReactNode, type RefObject, useState } from "react";
+import { Choice } from "../composer/choice.tsx";
+import { Button } from "../parts/button.tsx";
+import { useApp } from "../parts/use-store.ts";
+import style from "./dock.module.css";
+import { type Offer, PLACES, type Place, placeOf, sentence } from "./suggestions.ts";
+
+interface Props {
+  readonly offers: readonly Offer[];
+  readonly off: boolean;
+  readonly first: RefObject<HTMLButtonElement | null>;
+  readonly onRemember: (offer: Offer, place: Place) => void;
+}
+
+/** "Always", as the agent offers it: each says what will be kept, and where. */
+export function Offers({ offers, off, first, onRemember }: Props): ReactNode {
+  const app = useApp();
+  const admin = app.may("admin");
+  const [place, setPlace] = useState<Place>("session");
+  return (
+    <>
+      {offers.map((one, at) => {
+        const barred = one.admin && !admin;
+        const whole = sentence(one, place);
+        return (
+          <Button
+            key={one.index}
+            ref={at === 0 ? first : undefined}
+            className={style.offer}
+            aria-disabled={off || barred}
+            title={barred ? `${whole}: only an administrator may` : whole}
+            onClick={() => {
+              if (!off && !barred) onRemember(one, placeOf(one, place));
+            }}
+          >
+            <span className={style.sentence}>
+              {one.rule === "" ? (
+                whole
+              ) : (
+                <>
+                  <span>{one.verb} </span>
+                  <code>{one.rule} </code>
+                  <span>{PLACES[placeOf(one, place)]}</span>
+                </>
+              )}
+            </span>
+          </Button>
+        );
+      })}
+      {admin && offers.some((one) => one.placed) && (
+        <Choice
+          className={style.right}
+          label="Where a rule holds"
+          value={place}
+          shown="Where it holds"
+          options={Object.entries(PLACES).map(([value, label]) => ({ value, label }))}
+          onChange={(next) => setPlace(next as Place)}
+        />
+      )}
+    </>
+  );
+}

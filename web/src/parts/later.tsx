@@ -1,0 +1,63 @@
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+import { Button } from "./button.tsx";
+import { useApp } from "./use-store.ts";
+import style from "./later.module.css";
+
+interface Failing {
+  /** For what lies on top: it is closed when it could not be fetched. */
+  readonly onFail?: () => void;
+}
+
+/**
+ * A part of the page that is fetched when it is first wanted. Without a connection that fails: then
+ * it says so, where a failed `React.lazy` would take the whole page down. A browser does not fetch
+ * again what failed once, so the way out is to reload.
+ */
+export function later<P extends object>(
+  load: () => Promise<ComponentType<P>>,
+): ComponentType<P & Failing> {
+  let known: ComponentType<P> | undefined;
+  return function Later(props: P & Failing): ReactNode {
+    const app = useApp();
+    const [Shown, setShown] = useState(() => known);
+    const [failed, setFailed] = useState(false);
+    const { onFail } = props;
+    useEffect(() => {
+      if (known !== undefined) return;
+      let over = false;
+      load().then(
+        (found) => {
+          known = found;
+          if (!over) setShown(() => found);
+        },
+        () => {
+          if (over) return;
+          setFailed(true);
+          if (onFail === undefined) return;
+          app.ui.toast(WORDS, "error", { label: "Reload", run: reload });
+          onFail();
+        },
+      );
+      return () => {
+        over = true;
+      };
+    }, [app, onFail]);
+    if (Shown !== undefined) return <Shown {...props} />;
+    return failed && onFail === undefined ? <Failed /> : null;
+  };
+}
+
+const WORDS = "This part of the page could not be loaded.";
+
+function reload(): void {
+  location.reload();
+}
+
+function Failed(): ReactNode {
+  return (
+    <div className={style.failed}>
+      <p>{WORDS}</p>
+      <Button onClick={reload}>Reload</Button>
+    </div>
+  );
+}

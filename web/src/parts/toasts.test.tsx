@@ -1,0 +1,66 @@
+import { act, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FakeGateway } from "../../tests/fake-gateway.ts";
+import { App } from "../store/app.ts";
+import { Toasts } from "./toasts.tsx";
+import { AppContext } from "./use-store.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function shown(): App {
+  const app = new App({
+    open: new FakeGateway().open,
+    shelf: sessionStorage,
+    cupboard: localStorage,
+    newId: () => "id",
+    schedule: (run) => run(),
+  });
+  render(
+    <AppContext value={app}>
+      <textarea aria-label="Message" />
+      <Toasts />
+    </AppContext>,
+  );
+  screen.getByLabelText("Message").focus();
+  return app;
+}
+
+test("a message takes no focus, and goes by itself", () => {
+  const app = shown();
+  act(() => app.ui.toast("Archived."));
+  expect(screen.getByText("Archived.")).toBeTruthy();
+  expect(document.activeElement).toBe(screen.getByLabelText("Message"));
+  act(() => vi.advanceTimersByTime(6000));
+  expect(screen.queryByText("Archived.")).toBeNull();
+});
+
+test("it waits while somebody is at it, and gives the focus back", () => {
+  const app = shown();
+  const undone = vi.fn<() => void>();
+  act(() => app.ui.toast("Archived.", "info", { label: "Undo", run: undone }));
+  const undo = screen.getByText("Undo");
+  act(() => undo.focus());
+  act(() => vi.advanceTimersByTime(60_000));
+  fireEvent.click(undo);
+  expect(undone).toHaveBeenCalledOnce();
+  expect(screen.queryByText("Archived.")).toBeNull();
+  expect(document.activeElement).toBe(screen.getByLabelText("Message"));
+});
+
+test("there are never more than four", () => {
+  const app = shown();
+  act(() => {
+    for (let one = 1; one <= 6; one += 1) app.ui.toast(`Number ${one}`);
+  });
+  expect(screen.getAllByText(/Number/).map((one) => one.textContent)).toEqual([
+    "Number 3",
+    "Number 4",
+    "Number 5",
+    "Number 6",
+  ]);
+});

@@ -1,0 +1,94 @@
+import { act, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { FakeGateway, recorded } from "../../tests/fake-gateway.ts";
+import { onSay } from "../notify/say.ts";
+import { AppContext } from "../parts/use-store.ts";
+import { App } from "../store/app.ts";
+import { ConnectionBanner, ConnectionState, Syncing } from "./connection.tsx";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function shown(): { app: App; gateway: FakeGateway; session: string } {
+  const lines = recorded("talk");
+  const gateway = new FakeGateway(lines);
+  const session = lines[0]?.session ?? "";
+  const app = new App({
+    open: gateway.open,
+    shelf: sessionStorage,
+    cupboard: localStorage,
+    newId: () => "id",
+    schedule: (run) => run(),
+  });
+  app.start();
+  act(() => gateway.accept());
+  render(
+    <AppContext value={app}>
+      <ConnectionBanner />
+      <ConnectionState />
+      <Syncing store={app.session(session)} />
+    </AppContext>,
+  );
+  return { app, gateway, session };
+}
+
+test("nothing is said while all is well, and a loss at once", () => {
+  const said: string[] = [];
+  const stop = onSay((text, urgency) => said.push(`${urgency}: ${text}`));
+  const { app, gateway } = shown();
+  expect(screen.queryByText(/Reconnecting/)).toBeNull();
+  expect(screen.getByText("Connected")).toBeTruthy();
+  act(() => gateway.cut());
+  expect(screen.getByText(/Reconnecting\. What you send is kept/)).toBeTruthy();
+  expect(said).toEqual(["assertive: The connection is lost."]);
+  act(() => screen.getByText("Try now").click());
+  act(() => gateway.accept());
+  expect(screen.queryByText(/Reconnecting/)).toBeNull();
+  stop();
+  app.stop();
+});
+
+test("a gateway of another version asks for a reload", () => {
+  const { app, gateway } = shown();
+  gateway.proto = 99;
+  act(() => gateway.cut());
+  act(() => app.link.hurry());
+  act(() => gateway.accept());
+  expect(screen.getByText("The gateway is of another version than this page.")).toBeTruthy();
+  expect(screen.getByText("Reload")).toBeTruthy();
+  app.stop();
+});
+
+test("a login that ended asks to log in again", () => {
+  const { app, gateway } = shown();
+  act(() => gateway.cut(4401));
+  expect(screen.getByText("Log in again")).toBeTruthy();
+  expect(screen.getByText("Logged out")).toBeTruthy();
+  app.stop();
+});
+
+test("a session that has to catch up says so, if that takes long", () => {
+  const { app, gateway, session } = shown();
+  act(() => {
+    app.following.follow(session);
+    gateway.play(30);
+  });
+  const store = app.session(session);
+  act(() => {
+    store.synced = false;
+    store.emitter.touch("synced");
+  });
+  expect(screen.queryByText(/Syncing/)).toBeNull();
+  act(() => vi.advanceTimersByTime(500));
+  expect(screen.getByText("Syncing what happened meanwhile.")).toBeTruthy();
+  act(() => {
+    store.synced = true;
+    store.emitter.touch("synced");
+  });
+  expect(screen.queryByText(/Syncing/)).toBeNull();
+  app.stop();
+});

@@ -1,0 +1,63 @@
+/**
+ * Once a frame, for everybody who has something to show.
+ *
+ * What is shown costs script, style, layout and paint. Where that takes more than its share of a
+ * frame, every second frame is left to whoever types or scrolls: text that comes thirty times a second
+ * looks the same, a key that has to wait does not. A hidden tab has no frames; there a timer does it.
+ */
+export interface Clock {
+  readonly visible: () => boolean;
+  readonly frame: (run: () => void) => void;
+  readonly later: (run: () => void, ms: number) => () => void;
+  readonly nowMs: () => number;
+}
+
+/** Half of a frame: as much is left for everything else. */
+export const BUDGET_MS = 8;
+/** Without a frame for so long there will be none: the tab is hidden, or its window is covered. */
+export const HIDDEN_MS = 250;
+
+export class Frames {
+  private runs: (() => void)[] = [];
+  private round = 0;
+  private costly = false;
+
+  constructor(private readonly clock: Clock) {}
+
+  readonly schedule = (run: () => void): void => {
+    this.runs.push(run);
+    if (this.runs.length > 1) return;
+    this.round += 1;
+    const round = this.round;
+    const stop = this.clock.later(() => this.run(round), HIDDEN_MS);
+    if (!this.clock.visible()) return;
+    const shown = (): void => {
+      stop();
+      this.run(round);
+    };
+    this.clock.frame(this.costly ? () => this.clock.frame(shown) : shown);
+  };
+
+  private run(round: number): void {
+    // the frame and the timer may both come
+    if (round !== this.round || this.runs.length === 0) return;
+    const runs = this.runs;
+    this.runs = [];
+    const began = this.clock.nowMs();
+    // a task of its own comes after the paint
+    this.clock.later(() => {
+      this.costly = this.clock.nowMs() - began > BUDGET_MS;
+    }, 0);
+    for (const one of runs) one();
+  }
+}
+
+export const frames = new Frames({
+  visible: () => typeof document !== "undefined" && document.visibilityState === "visible",
+  frame: (run) => requestAnimationFrame(run),
+  later: (run, ms) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+  nowMs: () => performance.now(),
+});

@@ -1,0 +1,309 @@
+import { expect, test } from "vitest";
+import type { EventLine, SessionEvent } from "../protocol.gen.ts";
+import type { Item, NoteItem, ToolItem, UserItem } from "./items.ts";
+import { Transcript } from "./reduce.ts";
+
+type Type = SessionEvent["type"];
+type Of<T extends Type> = Extract<SessionEvent, { type: T }>;
+
+/** For each event: one of its kind, what has to come before it, and what must follow from it. */
+type Table = {
+  [T in Type]: {
+    event: Omit<Of<T>, "type">;
+    before?: SessionEvent[];
+    gives: (after: Transcript) => void;
+  };
+};
+
+function fold(...events: SessionEvent[]): Transcript {
+  const into = new Transcript();
+  events.forEach((event, place) => into.apply(lineOf(event, place + 1)));
+  return into;
+}
+
+function lineOf(event: SessionEvent, seq: number): EventLine {
+  return { type: "event", session: "s", epoch: 1, seq, at_ms: seq * 1000, event };
+}
+
+function lastOf(from: Transcript): Item | undefined {
+  return [...from.items.values()].at(-1);
+}
+
+function note(from: Transcript): NoteItem["note"] | undefined {
+  const item = lastOf(from);
+  return item?.kind === "note" ? item.note : undefined;
+}
+
+function tool(from: Transcript): ToolItem {
+  const item = from.items.get("t");
+  if (item?.kind !== "tool") throw new Error("no tool");
+  return item;
+}
+
+function user(from: Transcript): UserItem {
+  const item = from.items.get("k");
+  if (item?.kind !== "user") throw new Error("no message");
+  return item;
+}
+
+function nothing(from: Transcript): void {
+  expect(from.items.size).toBe(0);
+}
+
+const said: SessionEvent = {
+  type: "input.accepted",
+  key: "k",
+  kind: "message",
+  by: "uid:0",
+  fingerprint: "f",
+  content: [{ type: "text", text: "hello" }],
+};
+const called: SessionEvent = { type: "tool.started", item: "t", name: "Bash", input: { a: 1 } };
+const asked: SessionEvent = {
+  type: "permission.requested",
+  prompt: "p",
+  tool: "Bash",
+  input: {},
+  digest: "d",
+  item: "t",
+};
+const question: SessionEvent = {
+  type: "question.requested",
+  prompt: "p",
+  questions: [{ question: "Which?", options: [{ label: "one" }], multiSelect: true }],
+  digest: "d",
+};
+
+const TABLE: Table = {
+  "session.opened": { event: { agent: "demo", cwd: "/w" }, gives: nothing },
+  "session.changed": { event: { title: "New" }, gives: nothing },
+  "session.closed": { event: {}, gives: (after) => expect(note(after)).toBe("closed") },
+  "agent.started": { event: { incarnation: "i" }, gives: nothing },
+  "agent.connected": { event: { incarnation: "i" }, gives: nothing },
+  "agent.ready": {
+    event: { model: "m", commands: { help: "prompt" } },
+    gives: (after) => expect(after.ready?.model).toBe("m"),
+  },
+  "agent.exited": {
+    event: { incarnation: "i", why: "exit", status: 3 },
+    before: [{ type: "item.started", item: "x", kind: "text" }, called, asked],
+    gives: (after) => {
+      expect(after.prompts).toEqual([]);
+      expect(tool(after).status).toBe("partial");
+      expect(after.items.get("x")).toMatchObject({ status: "partial" });
+      expect(note(after)).toBe("exited");
+    },
+  },
+  history: {
+    event: { phase: "started" },
+    gives: (after) => {
+      expect(after.past).toBe(true);
+      expect(note(after)).toBe("history");
+    },
+  },
+  "conversation.lost": { event: {}, gives: (after) => expect(note(after)).toBe("lost") },
+  "input.accepted": {
+    event: { ...said },
+    gives: (after) => expect(user(after)).toMatchObject({ stage: "accepted", by: "uid:0" }),
+  },
+  "input.dispatched": {
+    event: { key: "k", incarnation: "i" },
+    before: [said],
+    gives: (after) => expect(user(after).stage).toBe("dispatched"),
+  },
+  "input.written": {
+    event: { key: "k" },
+    before: [said],
+    gives: (after) => expect(user(after).stage).toBe("written"),
+  },
+  "input.consumed": {
+    event: { key: "k", turn: "u" },
+    before: [said],
+    gives: (after) => expect(user(after)).toMatchObject({ stage: "consumed", turn: "u" }),
+  },
+  "input.outcome": {
+    event: { key: "k", outcome: "not_delivered", reason: "why" },
+    before: [said],
+    gives: (after) => expect(user(after)).toMatchObject({ stage: "not_delivered", reason: "why" }),
+  },
+  "input.refused": {
+    event: { key: "k", reason: "full" },
+    before: [said],
+    gives: (after) => expect(user(after)).toMatchObject({ stage: "refused", reason: "full" }),
+  },
+  "queue.changed": {
+    event: { key: "k", content: [{ type: "text", text: "other" }] },
+    before: [said],
+    gives: (after) => expect(user(after).content).toEqual([{ type: "text", text: "other" }]),
+  },
+  "turn.started": { event: { turn: "u" }, gives: (after) => expect(after.turn).toBe("u") },
+  "turn.ended": {
+    event: { turn: "u", reason: "interrupted", cost_usd: 0.5 },
+    before: [{ type: "turn.started", turn: "u" }],
+    gives: (after) => {
+      expect(after.turn).toBe("");
+      expect(lastOf(after)).toMatchObject({
+        kind: "result",
+        reason: "interrupted",
+        costUsd: 0.5,
+        startedMs: 1000,
+      });
+    },
+  },
+  "item.started": {
+    event: { item: "x", kind: "thinking" },
+    gives: (after) => expect(after.items.get("x")).toMatchObject({ status: "open", text: "" }),
+  },
+  "text.done": {
+    event: { item: "x", text: "all of it", status: "partial", blob: "b" },
+    before: [{ type: "item.started", item: "x", kind: "text", name: "command" }],
+    gives: (after) =>
+      expect(after.items.get("x")).toMatchObject({
+        text: "all of it",
+        status: "partial",
+        blob: "b",
+        command: true,
+      }),
+  },
+  "thinking.done": {
+    event: { item: "x", redacted: true },
+    gives: (after) =>
+      expect(after.items.get("x")).toMatchObject({ kind: "thinking", redacted: true }),
+  },
+  "tool.started": {
+    event: { item: "t", name: "Bash", input: { a: 1 } },
+    before: [{ type: "item.started", item: "t", kind: "tool", name: "Bash" }],
+    gives: (after) => expect(tool(after)).toMatchObject({ status: "running", input: { a: 1 } }),
+  },
+  "tool.result": {
+    event: { item: "t", status: "error", text: "no" },
+    before: [called],
+    gives: (after) => expect(tool(after)).toMatchObject({ status: "error", text: "no" }),
+  },
+  diff: {
+    event: { item: "t", path: "/a", patch: [{ lines: ["+one", "-two", " same", "+three"] }] },
+    before: [called],
+    gives: (after) => {
+      expect(tool(after).diffs.map((one) => one.path)).toEqual(["/a"]);
+      expect([after.added, after.removed]).toEqual([2, 1]);
+    },
+  },
+  plan: {
+    event: { text: "first, second" },
+    gives: (after) => expect(lastOf(after)).toMatchObject({ kind: "plan", text: "first, second" }),
+  },
+  tasks: {
+    event: { tasks: [{ content: "do it", status: "in_progress" }] },
+    gives: (after) => expect(after.tasks).toMatchObject([{ id: "1", status: "in_progress" }]),
+  },
+  "permission.requested": {
+    event: { ...asked },
+    gives: (after) => expect(after.prompts).toMatchObject([{ id: "p", kind: "permission" }]),
+  },
+  "permission.closed": {
+    event: { prompt: "p", how: "denied", by: "uid:0", message: "not now" },
+    before: [called, asked],
+    gives: (after) => {
+      expect(after.prompts).toEqual([]);
+      expect(tool(after).decision).toMatchObject({ how: "denied", message: "not now" });
+    },
+  },
+  "permission.auto": {
+    event: { tool: "Bash", decision: "deny", rule: "Bash(rm)" },
+    gives: (after) => expect(note(after)).toBe("auto"),
+  },
+  "question.requested": {
+    event: { ...question },
+    gives: (after) =>
+      expect(after.prompts[0]?.questions).toEqual([
+        {
+          question: "Which?",
+          header: "",
+          multiSelect: true,
+          options: [{ label: "one", description: "" }],
+        },
+      ]),
+  },
+  "question.closed": {
+    event: { prompt: "p", how: "answered", answers: { "Which?": ["one"] } },
+    before: [question],
+    gives: (after) => {
+      expect(after.prompts).toEqual([]);
+      expect(note(after)).toBe("answers");
+    },
+  },
+  "context.compacted": {
+    event: { phase: "failed" },
+    gives: (after) => expect(lastOf(after)).toMatchObject({ note: "compaction", level: "warning" }),
+  },
+  "background.changed": {
+    event: { tasks: [{ id: "1" }] },
+    gives: (after) => expect(after.background).toEqual([{ id: "1" }]),
+  },
+  "mode.changed": { event: { mode: "plan" }, gives: (after) => expect(note(after)).toBe("mode") },
+  "model.changed": { event: { model: "m" }, gives: (after) => expect(note(after)).toBe("model") },
+  retry: { event: { attempt: 2 }, gives: (after) => expect(note(after)).toBe("retry") },
+  rate_limit: {
+    event: { status: "rejected" },
+    gives: (after) => expect(note(after)).toBe("rate_limit"),
+  },
+  notice: {
+    event: { text: "look", level: "warning" },
+    gives: (after) => expect(lastOf(after)).toMatchObject({ note: "notice", level: "warning" }),
+  },
+  error: {
+    event: { code: "c", text: "broken" },
+    gives: (after) => expect(lastOf(after)).toMatchObject({ note: "error", level: "error" }),
+  },
+  gap: { event: { reason: "lost" }, gives: (after) => expect(note(after)).toBe("gap") },
+  unrecognised: {
+    event: { source: "agent", text: "{}" },
+    gives: (after) => expect(note(after)).toBe("unrecognised"),
+  },
+};
+
+test.each(Object.entries(TABLE))("%s is shown as what it is", (type, row) => {
+  const event = { type, ...row.event } as unknown as SessionEvent;
+  const { gives } = row as { gives: (after: Transcript) => void };
+  gives(fold(...((row as { before?: SessionEvent[] }).before ?? []), event));
+});
+
+test("what a newer gateway says is shown, never dropped", () => {
+  const after = fold({ type: "weather", text: "rain" } as unknown as SessionEvent);
+  expect(note(after)).toBe("unknown");
+});
+
+test("an allowed rule and an allowed rate are no news", () => {
+  nothing(fold({ type: "permission.auto", tool: "Read", decision: "allow" }));
+  nothing(fold({ type: "rate_limit", status: "allowed" }));
+});
+
+test("an agent that was told to end leaves no error behind", () => {
+  nothing(fold({ type: "agent.exited", incarnation: "i", why: "exit", asked: true }));
+});
+
+test("what a sub-agent does stands below the call that started it", () => {
+  const after = fold(
+    called,
+    { type: "item.started", item: "x", kind: "text", parent: "t" },
+    { type: "item.started", item: "y", kind: "text", parent: "not here" },
+  );
+  expect(after.children.get("t")).toEqual(["x"]);
+  expect(after.children.get("")).toEqual(["t", "y"]);
+});
+
+test("an answer or a setting is no message", () => {
+  nothing(fold({ ...(said as Of<"input.accepted">), kind: "answer" }));
+});
+
+test("a change of one item names that item and nothing else", () => {
+  const changed: string[] = [];
+  const into = new Transcript((key) => changed.push(key));
+  into.apply(lineOf({ type: "item.started", item: "x", kind: "text" }, 1));
+  changed.length = 0;
+  into.preview(
+    { type: "preview", session: "s", item: "x", since: 0, upto: 1, text: "a" },
+    { text: "a", have: 1, hole: false },
+  );
+  expect(changed).toEqual(["item:x"]);
+});
