@@ -1,0 +1,1 @@
+"""The control front end: one message in, one honest acknowledgement out."""
