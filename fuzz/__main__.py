@@ -9,13 +9,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Coroutine
 
-from fuzz import envelope, frames, gate
+from fuzz import buttons, envelope, frames, gate
 
 # name → a coroutine that runs inputs first … first + count - 1 and counts how they ended
 TARGETS: dict[str, Callable[[int, int, int], Coroutine[object, object, Counter[str]]]] = {
     "frames": frames.run,
     "gate": gate.run,
     "envelope": envelope.run,
+    "buttons": buttons.run,
 }
 
 

@@ -1,0 +1,218 @@
+"""The handheld and the real CLI: a device presses buttons, and Claude Code does what they say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from flybridge.server.devices import RIGHTS, Devices
+from flybridge.store.devices import DeviceFile
+from tests import leftovers
+from tests.agents.rig import VERSIONS, Bridge
+from tests.agents.talk import bash, results, scripted
+from tests.server.handheld import Handheld
+
+pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
+WAIT_S = 25.0
+
+
+class Served(Bridge):
+    """A server with a port for devices, whose slots hold the real CLI; one device has a token."""
+
+    token = ""
+    port = 0
+
+    def start(self) -> None:
+        file = DeviceFile(self.state.devices)
+        self.token = Devices(file, now_ms=lambda: 1).create_token("handheld", RIGHTS)[1]
+        marks = {"XDG_CONFIG_HOME": str(self.base / "cfg")}
+        marks[leftovers.MARK] = os.environ.get(leftovers.MARK, "")
+        listens = ["--port", "0", "--companion-host", "127.0.0.1", "--companion-port", "0"]
+        with self.log.open("ab") as log:
+            self._gateway = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "flybridge", "serve", *listens),
+                    *("--state", str(self.state.path)),
+                ],
+                env=self.claude.env | marks,
+                cwd=self.claude.cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+            )
+        assert self._gateway.stdout is not None
+        self._gateway.stdout.readline()
+        said = self._gateway.stdout.readline().decode()
+        assert said.startswith("Devices come in at 127.0.0.1:"), said + self.log.read_text()
+        self.port = int(said.partition(",")[0].rpartition(":")[2])
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def served(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    served = Served(request.param, tmp_path_factory.mktemp("d"))
+    served.start()
+    yield served
+    assert served._gateway is not None
+    served.close()
+    assert served._gateway.stdout is not None
+    served._gateway.stdout.close()
+
+
+@pytest.fixture
+async def held(served: Served) -> AsyncIterator[Handheld]:
+    held = await Handheld.connect(served.port, token=served.token)
+    while not held.slots or held.slots[0]["state"] not in ("idle", "error"):
+        await held.hear(WAIT_S)
+    yield held
+    held.close()
+
+
+def slowly(text: str) -> dict[str, object]:
+    """An answer that takes longer than the half second between two statuses."""
+    return {"say": text, "deltas": 3, "pause_s": 0.4}
+
+
+def made(path: Path) -> bool:
+    """Wait until a file is there."""
+    deadline = time.monotonic() + WAIT_S
+    while not path.exists():
+        assert time.monotonic() < deadline, f"never made: {path}"
+        time.sleep(0.02)
+    return True
+
+
+@pytest.mark.conforms("S3-3", "S3-5")
+async def test_a_prompt_is_worked_on_with_its_context_and_comes_back_idle(
+    served: Served, held: Handheld
+) -> None:
+    usage = {"input_tokens": 50_000, "output_tokens": 1}
+    held.prompt(scripted("device-hello", {"blocks": [slowly("Ahoy.")], "usage": usage}))
+    await held.wait_for("working")
+    shown = await held.wait_for("idle")
+    assert 25 in [one.get("contextPercent") for one in held.heard]
+    # the newer one says at the end that the window is five times as large
+    assert shown["contextPercent"] == {"2.1.38": 25, "2.1.325": 5}[served.claude.version]
+
+
+@pytest.mark.conforms("S3-6")
+async def test_yes_runs_the_command_that_was_shown(served: Served, held: Handheld) -> None:
+    file = served.claude.cwd / "yes"
+    held.prompt(scripted("device-yes", bash(f"touch {file}"), {"say": "Done."}))
+    shown = await held.wait_for("waiting", promptToolType="Bash")
+    assert shown["promptToolDetail"] == f"touch {file}"
+    assert shown["promptDescription"] == "a test"
+    assert not file.exists()
+    held.press("yes")
+    await held.wait_for("idle")
+    assert made(file)
+
+
+@pytest.mark.conforms("S3-9")
+async def test_no_is_heard_by_the_model_in_the_name_of_the_device(
+    served: Served, held: Handheld
+) -> None:
+    file = served.claude.cwd / "no"
+    held.prompt(scripted("device-no", bash(f"touch {file}"), {"say": "Pity."}))
+    await held.wait_for("waiting", promptToolDetail=f"touch {file}")
+    held.press("no")
+    await held.wait_for("idle")
+    assert not file.exists()
+    assert "Denied by user via handheld" in str(results(served, "device-no")[-1]["content"])
+
+
+@pytest.mark.conforms("S3-10")
+async def test_escape_ends_the_turn_and_takes_the_prompt_with_it(
+    served: Served, held: Handheld
+) -> None:
+    file = served.claude.cwd / "escape"
+    held.prompt(scripted("device-escape", bash(f"mkdir {file}"), {"say": "Never."}))
+    await held.wait_for("waiting", promptToolDetail=f"mkdir {file}")
+    held.press("escape")
+    shown = await held.wait_for("idle")
+    assert "promptToolType" not in shown
+    assert not file.exists()
+
+
+@pytest.mark.conforms("S3-8")
+async def test_always_runs_the_same_again_without_asking(served: Served, held: Handheld) -> None:
+    """The older one suggests no rule for this command: then it is one for all of the tool, and
+    no test after this one is asked about a command."""
+    file = served.claude.cwd / "always"
+    again = bash(f"touch {file}")
+    held.prompt(scripted("device-always", again, {"say": "Once."}))
+    await held.wait_for("waiting", promptToolDetail=f"touch {file}")
+    held.press("always")
+    await held.wait_for("idle")
+    file.unlink()
+    held.heard.clear()
+    held.prompt(scripted("device-always-2", again, slowly("Twice.")))
+    await held.wait_for("working")
+    await held.wait_for("idle")
+    assert made(file)
+    assert all(one["state"] != "waiting" for one in held.heard)
+
+
+@pytest.mark.conforms("S3-7")
+async def test_an_edit_inside_the_project_needs_no_button(served: Served, held: Handheld) -> None:
+    inside, outside = served.claude.cwd / "edited.txt", served.base / "outside.txt"
+    held.say("config", autoEdit=True)
+    while not held.slots[0]["autoEdit"]:
+        await held.hear()
+    held.heard.clear()
+    write = [
+        {"tool": "Write", "input": {"file_path": str(one), "content": "x"}}
+        for one in (inside, outside)
+    ]
+    held.prompt(scripted("device-edit", *write, {"say": "Written."}))
+    await held.wait_for("waiting", promptToolDetail=str(outside))
+    assert made(inside)
+    assert [one["promptToolDetail"] for one in held.heard if one["state"] == "waiting"] == [
+        str(outside)
+    ]
+    held.press("no")
+    await held.wait_for("idle")
+    assert not outside.exists()
+    held.say("config", autoEdit=False)
+    while held.slots[0]["autoEdit"]:
+        await held.hear()
+
+
+@pytest.mark.conforms("S3-11", "S3-12", "S3-13")
+async def test_a_second_slot_lives_and_dies_by_itself(served: Served, held: Handheld) -> None:
+    for _life in range(2):
+        held.say("spawn_request", slot=1)
+        while (heard := await held.hear(WAIT_S))["type"] != "spawn_result":
+            pass
+        assert heard["success"]
+        await held.wait_for("idle", 1, active=True, agent="claude-2")
+        client = await served.client()
+        async with client:
+            rows = await client.list()
+        label = "companion.slot"
+        row = max(
+            (one for one in rows if one["labels"].get(label) == "1"),
+            key=lambda one: int(one["created_ms"]),
+        )
+        served.kill_agent(row["session"])
+        await held.wait_for("done", 1, active=False)
+    assert held.slots[0]["active"]
+
+
+@pytest.mark.conforms("S3-14")
+async def test_an_error_of_the_api_is_shown_until_the_next_prompt(
+    served: Served, held: Handheld
+) -> None:
+    held.prompt(scripted("device-error", {"status": 401}))
+    shown = await held.wait_for("error")
+    assert shown["promptToolType"] == "Error"
+    assert shown["promptToolDetail"]
+    held.prompt(scripted("device-better", {"say": "Better."}))
+    await held.wait_for("idle")

@@ -1,0 +1,138 @@
+"""Write the reference page of the companion protocol: read off the structs that speak it.
+
+python tools/companion_page.py            write it
+python tools/companion_page.py --check    say what differs, and exit 1 if anything does
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import msgspec
+
+from flybridge.adapters.companion import device
+from flybridge.adapters.companion.board import SLOTS
+from flybridge.server import devices
+from flybridge.wire.companion import budget, messages
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "reference" / "companion.md"
+SOURCE = inspect.getsource(messages)
+WORDS = {str: "text", int: "number", bool: "true or false", type(None): "null"}
+RIGHTS = ", ".join(f"`{one}`" for one in devices.RIGHTS)
+HEAD = f"""\
+# The companion protocol
+
+<!-- Written by tools/companion_page.py from wire/companion/messages.py; then run make docs. -->
+
+What a small device and `flybridge serve --companion-host ADDR [--companion-port 3333]` say to
+each other: WebSocket, one JSON object a text frame, both ways, without TLS and without compression.
+It is made for a handheld with fixed buffers, and anything with a screen of a few lines can speak
+it: see [build a button box](../howto/build-a-button-box.md).
+
+`GET /health` says that the server is up. Every other path can be upgraded; a request with an
+`Origin` is a browser's, and is refused.
+
+## Coming in
+
+- With a token: `Authorization: Bearer fbd_…` in the upgrade, or `{{"type":"auth","token":"fbd_…"}}`
+  as the first frame. `flybridge devices pair --token` makes one.
+- By its address: a device that nobody knows gets one status (slot 0, idle, `promptToolType`
+  `Pairing`) with a code of {devices.CODE_LETTERS} letters in `promptToolDetail`. A person says it
+  to `flybridge devices pair CODE`, within {devices.CODE_MS // 60_000} minutes, once;
+  {devices.TRIES} wrong ones are too many. An address of the gateway's own machine is never paired:
+  agents live there.
+- Before that nothing is shown and nothing is carried out. The rights are {RIGHTS}; a device may
+  be let into some slots only.
+
+## Limits
+
+| | |
+|---|---|
+| a frame to a device | at most {messages.MAX_FRAME_BYTES} bytes, whole, unmasked |
+| a frame from a device | at most {messages.MAX_SAID_BYTES // 1024} KiB |
+| `agent` | {budget.AGENT_BYTES} bytes |
+| `message` | {budget.MESSAGE_BYTES} bytes |
+| `promptToolType` | {budget.TYPE_BYTES} bytes |
+| `promptToolDetail` | {budget.DETAIL_BYTES} bytes; beyond {budget.SCREEN_BYTES} it counts as cut |
+| `promptDescription` | {budget.DESCRIPTION_BYTES} bytes |
+| statuses | one in {device.APART_MS} ms for each slot; what comes between is left out |
+| slots | {SLOTS}, unless somebody says otherwise |
+
+Text is UTF-8, cut between characters with `…`. What cannot be seen is spelled out (`<U+202E>`), a
+newline is `↵`; the only escapes are `\\"` and `\\\\`. Pings are not sent, and need not be answered.
+
+## Rules
+
+1. On connecting, a device gets one status for each slot in use, the lowest first, and none for a
+   slot that is free. A slot is free as soon as its process is gone.
+2. A button counts for the prompt that was last sent to this device, and only when no other prompt
+   was on its screen within {device.GUARD_MS} ms. Otherwise the present one is sent again.
+3. `yes` allows the input as it was asked for. `always` takes up the agent's own rules for this
+   session, or one for the whole tool where it has none; never a mode, never where the text was cut.
+   `no` denies. `escape` interrupts the turn that runs. Of two devices, the first counts.
+4. Questions cannot be answered with a button; the status says so.
+5. With auto-edit, edits of files inside the slot's folder are allowed without a button, after every
+   link and `..` is followed, but for what other programs obey (`.git`, `.claude`, …). It takes the
+   right `auto_edit`, is always shown, and ends with the device and with the process.
+6. What makes no sense is ignored with a line in the log. A wish for an agent has a result in any
+   case; success is told to every device that sees the slot, failure to who asked.
+
+"""
+
+
+def page() -> str:
+    parts = [HEAD, "## To a device\n\n", *_structs(messages.ToDevice)]
+    parts += ["## From a device\n\n", *_structs(messages.FromDevice)]
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def _structs(union: Any) -> Iterator[str]:
+    for struct in get_args(union):
+        said = (inspect.getdoc(struct) or "").replace("``", "`")
+        yield f"### `{struct.__struct_config__.tag}`\n\n{said}\n\n{_fields(struct)}"
+
+
+def _fields(struct: type[msgspec.Struct]) -> str:
+    """A table of the fields by their names on the wire, with the remarks of the source."""
+    body = next(
+        one.body
+        for one in ast.parse(SOURCE).body
+        if isinstance(one, ast.ClassDef) and one.name == struct.__name__
+    )
+    remarks = {
+        ast.unparse(node.target): SOURCE.splitlines()[node.lineno - 1].partition("  # ")[2]
+        for node in body
+        if isinstance(node, ast.AnnAssign)
+    }
+    table = "| field | type | needed | |\n|---|---|---|---|\n"
+    for one in msgspec.structs.fields(struct):
+        needed = "yes" if one.required else ""
+        table += f"| `{one.encode_name}` | {_kind(one.type)} | {needed} | {remarks[one.name]} |\n"
+    return table + "\n"
+
+
+def _kind(kind: Any) -> str:
+    """A type in JSON's words; of a choice, what may be chosen."""
+    if get_origin(kind) is Literal:
+        return ", ".join(f"`{one}`" for one in get_args(kind))
+    parts = [one for one in get_args(kind) or (kind,) if one in WORDS]
+    return " or ".join(WORDS[one] for one in parts)
+
+
+def main() -> int:
+    if "--check" not in sys.argv:
+        PAGE.write_text(page())
+    elif not PAGE.exists() or PAGE.read_text() != page():
+        sys.stdout.write("docs/reference/companion.md is stale: make docs\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
