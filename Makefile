@@ -4,39 +4,51 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.11 python3.12 python3.13 pytho
 	$(shell $(p) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(p))))
 # -qq: errors only; a machine with its own package folder warns once for every package
 PIP := $(PY) -m pip --disable-pip-version-check --no-input -qq
+COMPILE := $(PY) -m uv pip compile -q --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test agents check fmt docs soak bench bench-full lock clean
+.PHONY: help run chat web screenshots test agents check fmt docs soak bench bench-full bench-web lock clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12
 
-run: .ready      ## chat with the built-in demo agent: no key, no account
+run: web         ## open the page with the built-in demo agent: no key, no account
+	@FLYBRIDGE_DEFAULT_AGENT=demo $(PY) -m flybridge serve --open
+
+chat: .ready-run  ## the same agent in this terminal
 	@$(PY) -m flybridge chat --agent demo
 
-test: .ready agents  ## every test that needs no network and no key
-	@$(PY) tools/run_tests.py
+web: .ready-run  ## build the page, if its sources changed
+	@$(PY) -m tools.build_web
+
+test: web-tests agents  ## every test that needs no network and no key
+	@$(PY) -m tools.run_tests
 
 agents: .ready   ## install the real agents that tests run, where there is a registry
-	@$(PY) tools/install_agents.py
+	@$(PY) -m tools.install_agents
 
-check: .ready    ## format, lint, types, import floors, generated pages
+check: web-tests  ## format, lint, types, import floors, generated pages
 	@$(PY) -m ruff format --check --quiet . || { echo "not formatted: make fmt"; exit 1; }
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
+	@$(PY) -m tools.check_web
 	@$(PY) tools/generate.py --check
 	@$(PY) tools/cli_help.py --check
 	@$(PY) tools/schema.py --check
 	@$(PY) tools/openapi.py --check
 	@$(PY) tools/ipc_reference.py --check
 	@$(PY) tools/runs_page.py --check
+	@$(PY) tools/companion_page.py --check
+	@$(PY) tools/control_page.py --check
 	@$(PY) tools/conformance.py --check
 
-fmt: .ready      ## format, and fix what can be fixed
+fmt: web-tests      ## format, and fix what can be fixed
 	@$(PY) -m ruff format --quiet .
 	@$(PY) -m ruff check --fix .
+	@$(PY) -m tools.check_web --fix
 
 docs: .ready     ## write the reference pages that are read off the code
 	@$(PY) tools/generate.py
@@ -45,7 +57,12 @@ docs: .ready     ## write the reference pages that are read off the code
 	@$(PY) tools/openapi.py
 	@$(PY) tools/ipc_reference.py
 	@$(PY) tools/runs_page.py
+	@$(PY) tools/companion_page.py
+	@$(PY) tools/control_page.py
 	@$(PY) tools/conformance.py
+
+screenshots: web-tests  ## take the pictures of the page for the documentation
+	@$(PY) -m tools.screenshots
 
 soak: .ready     ## the big counts: random kills, runs and inputs, with printed seeds; hours
 	@$(PY) -m tests.soak
@@ -53,6 +70,7 @@ soak: .ready     ## the big counts: random kills, runs and inputs, with printed 
 	@$(PY) -m fuzz gate --count 5000000
 	@$(PY) -m fuzz envelope --count 4000000
 	@$(PY) -m fuzz frames --count 1000000
+	@$(PY) -m fuzz buttons --count 500000
 
 bench: .ready    ## measure the real path against its goals, three rounds
 	@$(PY) -m bench
@@ -60,21 +78,37 @@ bench: .ready    ## measure the real path against its goals, three rounds
 bench-full: .ready  ## the same with more of everything, seven rounds
 	@$(PY) -m bench --full
 
+bench-web: web-tests  ## measure the page in a browser against its goals
+	@$(PY) -m bench.web
+
 lock: .ready     ## pin every dependency again, with hashes and without addresses
-	@$(PIP) install uv && $(PY) -m uv pip compile -q --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-header --group dev pyproject.toml -o requirements.lock
+	@$(PIP) install uv
+	@$(COMPILE) --group dev pyproject.toml -o requirements.lock
+	@$(COMPILE) --group build -c requirements.lock pyproject.toml -o requirements-run.lock
 
 clean:           ## remove everything that make made
-	@rm -rf .venv .ready .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
-	  .import_linter_cache build dist bench/results bench/node/node_modules
+	@rm -rf .venv .ready .ready-run .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
+	  .import_linter_cache build dist bench/results bench/node/node_modules \
+	  web/node_modules src/flybridge/server/built
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# .ready is touched last: a set-up that failed half way is done again from the start.
-.ready: requirements.lock pyproject.toml
+# A stamp is touched last: a set-up that failed half way is done again from the start.
+# Who only wants to see it run does not wait for the tools that tests and checks need.
+.ready-run: requirements-run.lock pyproject.toml
 	@rm -f $@
 	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Flybridge needs Python 3.11 or newer; say which: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
-	@$(PIP) install --no-warn-script-location --require-hashes -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) install --no-warn-script-location --require-hashes -r requirements-run.lock
+	@FLYBRIDGE_WEB_DIST=none $(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
+
+.ready: .ready-run requirements.lock
+	@rm -f $@
+	@$(PIP) install --no-warn-script-location --require-hashes -r requirements.lock
+	@touch $@
+
+# the page, and what its tests and checks are run with
+.PHONY: web-tests
+web-tests: .ready
+	@$(PY) -m tools.build_web --tests

@@ -15,6 +15,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from bench.pieces import Pieces
 from bench.processes import cpu_s, ended, keepers_of, rss_kib
@@ -73,7 +74,7 @@ class Gateway:
 
     # ---- coming up and going down ------------------------------------------------------------
 
-    async def __aenter__(self) -> Gateway:
+    async def __aenter__(self) -> Self:
         self._prepare()
         began = time.perf_counter()
         self._process = await asyncio.create_subprocess_exec(

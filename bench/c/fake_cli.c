@@ -11,6 +11,8 @@
  *   durable N RATE   N lines that each become an event: tools that start, and their results;
  *                    RATE a second by the clock, or all at once
  *   mixed N          N answers as they really are: text, a tool, its input in pieces, its result
+ *   prose N RATE AT  N pieces of one answer in markdown: AT of them at once, then RATE a second
+ *   story N          N answers in markdown with a tool each: a read, a command or an edit by turns
  *   big MB           a tool's result in one line of MB million bytes
  *
  * A time is "@" and nineteen digits of CLOCK_MONOTONIC and ";". The first piece of every turn
@@ -224,6 +226,112 @@ static void mixed(long count)
     }
 }
 
+/* Markdown as agents write it, as it stands in JSON. A piece ends behind a space or a new line. */
+static const char sample[] =
+    "## What was found\\n\\nThe queue is read by **two workers**, and neither of them knows of the "
+    "other. When `drain()` is called while a batch is on its way, the second one takes the *same* "
+    "rows again; see [the notes](https://example.org/notes) for how that came to be.\\n\\n"
+    "1. Rows are chosen by their age, without a lock.\\n"
+    "2. They are marked only after they were sent.\\n"
+    "3. A crash between the two sends them **twice**.\\n\\n"
+    "```python\\n"
+    "def drain(queue: Queue, limit: int = 100) -> int:\\n"
+    "    # one at a time: whoever holds the lock sends\\n"
+    "    with queue.lock:\\n"
+    "        rows = queue.oldest(limit)\\n"
+    "        for row in rows:\\n"
+    "            send(row.target, row.body, key=f'{row.id}')\\n"
+    "        queue.mark(rows, state='sent')\\n"
+    "    return len(rows)\\n"
+    "```\\n\\n"
+    "| step | before | after |\\n|---|---|---|\\n"
+    "| choose | no lock | `queue.lock` |\\n| send | twice | once |\\n\\n"
+    "> It is slower by one round trip, and nobody will notice.\\n\\n"
+    "- [x] The lock is taken in `src/queue.py:41`\\n"
+    "- [ ] The old rows are still there, and have to be looked at by hand\\n\\n";
+static size_t place;
+
+static const char *piece(void)
+{
+    static char text[64];
+    size_t size = 0;
+    while (size < 60) {
+        if (!sample[place])
+            place = 0;
+        if (sample[place] == '\\')
+            text[size++] = sample[place++];
+        text[size++] = sample[place++];
+        if (text[size - 1] == ' ' || (size > 1 && text[size - 2] == '\\'))
+            break;
+    }
+    text[size] = 0;
+    return text;
+}
+
+static void prose(long count, long rate, long at_once)
+{
+    start_answer();
+    start_text();
+    for (long i = 0; i < count; i++) {
+        if (i >= at_once)
+            wait_turn(rate);
+        delta(piece());
+    }
+    end_text();
+    end_answer();
+}
+
+static void tell(int pieces)
+{
+    start_answer();
+    start_text();
+    for (int i = 0; i < pieces; i++)
+        delta(piece());
+    end_text();
+    end_answer();
+}
+
+static void call(const char *name, const char *input)
+{
+    char block[512];
+    snprintf(block, sizeof block,
+        "{\"type\":\"tool_use\",\"id\":\"toolu_%lu_%d\",\"name\":\"%s\",\"input\":%s}",
+        tools, getpid(), name, input);
+    whole(block);
+}
+
+static void edited(void)
+{
+    put(line, snprintf(line, sizeof line,
+        "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[{\"tool_use_id\":"
+        "\"toolu_%lu_%d\",\"type\":\"tool_result\",\"content\":\"done\",\"is_error\":false}]},"
+        "\"tool_use_result\":{\"filePath\":\"/project/src/queue.py\",\"structuredPatch\":[{"
+        "\"oldStart\":40,\"oldLines\":4,\"newStart\":40,\"newLines\":5,\"lines\":["
+        "\" def drain(queue):\",\"-    rows = queue.oldest()\",\"+    with queue.lock:\","
+        "\"+        rows = queue.oldest()\",\"     return rows\",\" \"]}]}," TAIL,
+        tools, getpid(), ++written));
+}
+
+static void story(long count)
+{
+    for (long i = 0; i < count; i++) {
+        tell(40 + i % 7 * 20);
+        tools++;
+        answers++;
+        if (i % 3 == 0) {
+            call("Read", "{\"file_path\":\"/project/src/queue.py\"}");
+            tool_result("40\\tdef drain(queue):\\n41\\t    rows = queue.oldest()\\n42\\t    return rows\\n");
+        } else if (i % 3 == 1) {
+            call("Bash", "{\"command\":\"pytest -q tests/test_queue.py\"}");
+            tool_result("............ [100%]\\n12 passed in 0.31s");
+        } else {
+            call("Edit", "{\"file_path\":\"/project/src/queue.py\",\"old_string\":\"    rows = "
+                 "queue.oldest()\",\"new_string\":\"    with queue.lock:\\n        rows = queue.oldest()\"}");
+            edited();
+        }
+    }
+}
+
 static void big(long megabytes)
 {
     size_t size = megabytes * 1000000, head;
@@ -246,8 +354,8 @@ static void big(long megabytes)
 static void turn(const char *what)
 {
     char name[16] = "";
-    long first = 1, second = 0;
-    sscanf(what, "%15s %ld %ld", name, &first, &second);
+    long first = 1, second = 0, third = 0;
+    sscanf(what, "%15s %ld %ld %ld", name, &first, &second, &third);
     due = 0;
     put(line, snprintf(line, sizeof line,
         "{\"type\":\"system\",\"subtype\":\"init\",\"model\":\"fake\",\"cwd\":\"/project\",\"tools\":[],"
@@ -258,6 +366,10 @@ static void turn(const char *what)
         durable(first, second);
     else if (!strcmp(name, "mixed"))
         mixed(first);
+    else if (!strcmp(name, "prose"))
+        prose(first, second, third);
+    else if (!strcmp(name, "story"))
+        story(first);
     else if (!strcmp(name, "big"))
         big(first);
     else

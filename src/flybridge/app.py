@@ -20,13 +20,18 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import flybridge
+from flybridge.agent_door import AgentDoor
 from flybridge.client.state_dir import StateDir
+from flybridge.companions import Companions
 from flybridge.config import Config, agent_environment
+from flybridge.control import make_control
 from flybridge.conversations import ClaudeConversations
 from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.errors import GatewayRunningError, StorageError
 from flybridge.model.audit import Record
+from flybridge.run_clock import RunClock
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.changes import Changes
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.hub import Hub
 from flybridge.runtime.overview import Overview
@@ -36,6 +41,7 @@ from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.shelf import AgentShelf
 from flybridge.server.authority import Authority
+from flybridge.server.control_unix import ControlDoor
 from flybridge.server.keys import Keys
 from flybridge.server.unix import Door
 from flybridge.session.ports import Agent
@@ -49,6 +55,7 @@ from flybridge.store.trusted import TrustedFolders
 from flybridge.wire.native.messages import PROTO, Welcome
 
 if TYPE_CHECKING:
+    from flybridge.server.companion import CompanionSpec
     from flybridge.server.front import Front
     from flybridge.server.tcp import TcpSpec
 
@@ -103,10 +110,12 @@ class Gateway:
         *,
         auto: bool = False,
         tcp: TcpSpec | None = None,
+        companion: CompanionSpec | None = None,
         ready: Callable[[], None] = lambda: None,
     ) -> None:
         """Serve until told to stop; ``auto``: or until nobody has needed it for a while.
-        ``tcp``: let browsers and other programs in as well; ``ready``: said once they can come.
+        ``tcp``: let browsers and other programs in as well, ``companion``: and small devices;
+        ``ready``: said once they can come.
 
         Raises:
             GatewayError: nobody can listen there.
@@ -117,35 +126,53 @@ class Gateway:
         self._state.prepare()
         lock = StateLock(self._state.lock)
         try:
-            await self._run(tcp, ready)
+            await self._run(tcp, companion, ready)
         finally:
             lock.release()
 
-    async def _run(self, tcp: TcpSpec | None, ready: Callable[[], None]) -> None:
+    async def _run(
+        self, tcp: TcpSpec | None, companion: CompanionSpec | None, ready: Callable[[], None]
+    ) -> None:
         self._catch_signals()  # before anybody can be let in: a stop is always a clean one
         journal = SqliteJournal.open(str(self._state.journal), boot=boot_id())
         services = self._services(journal)
         self.sessions = Sessions(services)
         self._audit = AuditLog(self._state.audit, now_ms)
-        authority = self._authority(tcp)
+        authority = self._authority()
         self._tickets = authority
         keys = Keys(authority, self._note, lambda: self.address, self.sessions.withdraw)
-        overview = Overview(services, self.sessions)
-        extra = {**self._questions(), **keys.table(), **overview.table()}
+        overview = Overview(services, self.sessions, default_agent=self._config.default_agent)
+        control = make_control(self.sessions, self._state, self._config, now_ms, self._note)
+        self.companions = Companions(
+            self._state.devices, self.sessions, now_ms=now_ms, audit=self._note
+        )
+        extra = {**self._questions(), **keys.table(), **overview.table(), **control.table()}
+        extra |= self.companions.table()
         desk = Desk(self.sessions, services.hub, journal, services.blobs, extra, audit=self._note)
+        control.submit = desk.submit
         self.front = self._make_front(tcp, desk, authority, services, journal.generation)
+        self.companions.bind(companion, desk)
+        clock = RunClock(desk, services.hub, services.blobs, now_ms)
+        self.sessions.on_live = clock.begin
         adopted = await self.sessions.recover()
         self._prune(journal)
-        self.door = Door(
-            desk,
-            welcome=lambda caller: self._welcome(caller, journal.generation),
-            keepers=self.sessions.keepers,
-            now_ms=now_ms,
-            changed=self._watch_idle,
+        self.door, self.senders = (
+            kind(
+                desk,
+                welcome=lambda caller: self._welcome(caller, journal.generation),
+                keepers=self.sessions.keepers,
+                now_ms=now_ms,
+                changed=self._watch_idle,
+            )
+            for kind in (Door, ControlDoor)
         )
-        server = await self._listen()
+        servers = [
+            await self._listen(self.door, self._state.socket),
+            await self._listen(self.senders, self._state.control),
+        ]
         if self.front is not None:
             await self.front.open()
+        await self.companions.open()
         sweeping = asyncio.create_task(self._sweep())
         gc.collect()
         gc.freeze()
@@ -157,11 +184,16 @@ class Gateway:
             await self._stop.wait()
         finally:
             sweeping.cancel()
-            server.close()
+            for server in servers:
+                server.close()
             self.door.close(self._farewell)
+            self.senders.close()
             if self.front is not None:
                 await self.front.close(self._farewell)
+            await self.companions.close()
             self._state.socket.unlink(missing_ok=True)
+            self._state.control.unlink(missing_ok=True)
+            await clock.close()
             await self.sessions.close()
             journal.close()
             self._note(Record(event="gateway", outcome="stopped"))
@@ -175,7 +207,7 @@ class Gateway:
         return Services(
             journal=journal,
             blobs=FileBlobs(str(self._state.blobs)),
-            hub=Hub(journal),
+            hub=Hub(journal, Changes(now_ms() << 10)),
             shelf=AgentShelf(self._agents(), strangers=ClaudeAgent()),
             keepers=self._state.keepers,
             boot=boot_id(),
@@ -190,6 +222,9 @@ class Gateway:
             ),
             conversations=self._conversations(),
             trusted=TrustedFolders(self._state.trusted),
+            dial_ins=AgentDoor(
+                self._state.path / "agent-port", now_ms, self._note, limits.line_bytes
+            ).dial_ins,
         )
 
     def _conversations(self) -> ClaudeConversations:
@@ -216,15 +251,11 @@ class Gateway:
 
     # ---- the TCP door ------------------------------------------------------------------------
 
-    def _authority(self, tcp: TcpSpec | None) -> Authority:
-        """Tokens and logins. A cookie's name carries the port: browsers do not tell ports of
-        one host apart."""
-        port = tcp.port if tcp is not None else 0
-        host = "__Host-" if tcp is not None and tcp.secure and not tcp.base_path else ""
+    def _authority(self) -> Authority:
+        """Tokens and logins; who serves names the cookie."""
         return Authority(
             CredentialFile(self._state.tokens),
             owner=f"uid:{os.geteuid()}",
-            cookie=f"{host}flybridge-{port}",
             now_ms=now_ms,
             audit=self._note,
         )
@@ -283,18 +314,21 @@ class Gateway:
             except StorageError:
                 _log.exception("the audit log cannot be written")
 
-    async def _listen(self) -> asyncio.Server:
-        """Open the door for this user alone; a socket file without an owner is swept away."""
-        self._state.socket.unlink(missing_ok=True)
+    async def _listen(self, door: Door, path: Path) -> asyncio.Server:
+        loop = asyncio.get_running_loop()
+        return await loop.create_unix_server(door.make, sock=self._bind(path), backlog=BACKLOG)
+
+    def _bind(self, path: Path) -> socket.socket:
+        """A place for this user alone; a socket file without an owner is swept away."""
+        path.unlink(missing_ok=True)
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         old = os.umask(0o177)
         try:
-            with self._state.socket_address() as address:
+            with self._state.socket_address(path) as address:
                 sock.bind(address)
         finally:
             os.umask(old)
-        loop = asyncio.get_running_loop()
-        return await loop.create_unix_server(self.door.make, sock=sock, backlog=BACKLOG)
+        return sock
 
     def _welcome(self, caller: Caller, generation: int) -> Welcome:
         return Welcome(
@@ -349,7 +383,8 @@ class Gateway:
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
-        if self._auto and not self.door.clients and self.front is None:
+        clients = self.door.clients or self.senders.clients
+        if self._auto and not clients and self.front is None:
             loop = asyncio.get_running_loop()
             self._idle = loop.call_later(self._config.idle_exit_s, self._end_if_idle)
 

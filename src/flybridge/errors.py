@@ -9,9 +9,11 @@ FlybridgeError
 │   ├── NotAllowedError         the caller lacks the scope
 │   ├── NotAuthenticatedError   no credential, or none that is good
 │   ├── TooManyTriesError       too many that were not
+│   ├── PairingOverError        no device shows this code, or not any more
 │   ├── FolderNotTrustedError   the folder brings settings that nobody agreed to
 │   ├── SessionNotFoundError    no such session, or none this caller may see
 │   ├── SessionClosedError      the session was closed for good
+│   ├── NotLiveError            no agent runs in it, and none is to be started
 │   ├── RequestReusedError      the same request id came with another body
 │   ├── BusyError               a bounded queue is full
 │   ├── PromptClosedError       the prompt is no longer open
@@ -22,6 +24,7 @@ FlybridgeError
 ├── AgentError
 │   ├── AgentNotFoundError      the agent's program is not installed
 │   ├── AgentStartError         the agent's process could not be started
+│   ├── TransportRefusedError   this version of the agent does not connect to us
 │   ├── AgentExitedError        the agent's process ended before it could be done
 │   └── QueryFailedError        the agent was asked something, and said no or nothing
 ├── KeeperError                 the process that holds an agent's pipes refused, or is gone
@@ -100,6 +103,12 @@ class TooManyTriesError(RefusedError):
         self.wait_s = wait_s
 
 
+class PairingOverError(RefusedError):
+    """A code holds once, and for two minutes."""
+
+    code = "pairing_over"
+
+
 class FolderNotTrustedError(RefusedError):
     """The folder brings files that an agent would obey, and nobody agreed to them."""
 
@@ -125,6 +134,12 @@ class SessionClosedError(RefusedError):
     def __init__(self, session: str) -> None:
         super().__init__(f"session {session} is closed")
         self.session = session
+
+
+class NotLiveError(RefusedError):
+    """No agent runs in the session, and this does not start one."""
+
+    code = "not_live"
 
 
 class RequestReusedError(RefusedError):
@@ -203,6 +218,21 @@ class AgentStartError(AgentError):
         super().__init__(f"{agent} did not start: {reason}")
         self.agent = agent
         self.reason = reason
+
+
+class TransportRefusedError(AgentError):
+    """This version of the agent cannot be reached in that way; ``last`` is the last that could."""
+
+    code = "transport_refused"
+
+    def __init__(self, agent: str, *, version: str, last: str) -> None:
+        super().__init__(
+            f"{agent} {version or 'of an unknown version'} does not connect to us: its maker "
+            f"closed --sdk-url after {last}; use stdio, which carries everything"
+        )
+        self.agent = agent
+        self.version = version
+        self.last = last
 
 
 class AgentExitedError(AgentError):

@@ -84,24 +84,7 @@ CASES = {
     65: "a dependency that nobody pinned",
 }
 # what is still to come, of all of it or of a part
-_PAGE = "the page in the browser is not there yet"
-LATER = {
-    7: f"{_PAGE}; the header that forbids framing is asserted in test_network.py",
-    13: f"{_PAGE}; no parameter of ours names a gateway",
-    25: "devices are not paired yet",
-    27: "agents are on pipes: none has a connection of its own",
-    28: "agents are on pipes: there is no place to take",
-    33: "devices without prompts are not there yet",
-    35: f"{_PAGE}; the digest covers all of the input already",
-    37: _PAGE,
-    46: "no message names a file: uploads are bytes",
-    47: "no message names a file: uploads are bytes",
-    50: "there is no relay yet",
-    57: _PAGE,
-    58: _PAGE,
-    59: f"{_PAGE}; the terminal's part is in tests/cli/test_safe_text.py",
-    60: _PAGE,
-}
+LATER: dict[int, str] = {}
 _NAME = re.compile(r"abuse_(\d+)")
 _HERE = re.compile(r"^test_(\d+)_")
 _WORDS = re.compile(r"Abuse cases? ([\d, and]+)")

@@ -10,6 +10,14 @@ PUBLIC = "public"
 
 ROUTES = {
     "GET /": PUBLIC,
+    "GET /s/{name}": PUBLIC,
+    "GET /new": PUBLIC,
+    "GET /history": PUBLIC,
+    "GET /settings": PUBLIC,
+    "GET /help": PUBLIC,
+    "GET /access": PUBLIC,
+    "GET /devices": PUBLIC,
+    "GET /assets/{name}": PUBLIC,
     "GET /login": PUBLIC,
     "GET /static/{name}": PUBLIC,
     "GET /api/v1/health": PUBLIC,
@@ -48,7 +56,12 @@ ROUTES = {
     "GET /api/v1/tokens": "admin",
     "POST /api/v1/tokens": "admin",
     "DELETE /api/v1/tokens/{name}": "admin",
+    "GET /api/v1/devices": "admin",
+    "POST /api/v1/devices": "admin",
+    "DELETE /api/v1/devices/{name}": "admin",
+    "POST /api/v1/slots": "admin",
     "GET /api/v1/audit": "admin",
+    "POST /api/v1/control": "control",
 }
 
 QUESTIONS = {
@@ -60,12 +73,15 @@ QUESTIONS = {
     "blob": "view",
     "query": "view",
     "stop_agent": "interrupt",
+    "claim": "spawn",
+    "changes": "view",
     "resume": "spawn",
     "continue": "spawn",
     "fork": "spawn",
     "agents": "view",
     "files": "input",
     "panel": "view",
+    "dial_in": "spawn",
     "prompts": "view",
     "usage": "view",
     "status": "view",
@@ -78,6 +94,18 @@ QUESTIONS = {
     "token.revoke": "admin",
     "login.link": "admin",
     "password.set": "admin",
+    "control": "control",
+    "team.list": "admin",
+    "team.add": "admin",
+    "team.remove": "admin",
+    "team.rule": "admin",
+    "team.pin": "admin",
+    "team.unpin": "admin",
+    "devices.list": "admin",
+    "devices.pair": "admin",
+    "devices.token": "admin",
+    "devices.revoke": "admin",
+    "slots.set": "admin",
 }
 
 COMMANDS = {

@@ -6,6 +6,7 @@ do (look, talk, interrupt) is in docs/explanation/security.md, and is tried here
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import sys
@@ -151,6 +152,38 @@ def test_abuse_26_a_token_it_found_does_not_approve(inside: Inside) -> None:
     assert told["http"] == [[403, "not_allowed"]] * len(tried)
     assert [one["error"] for one in told["native"][1:]] == ["not_allowed", "not_allowed"]
     assert len(inside.server.audited(outcome="refused")) == before + len(tried) + 2
+    assert inside.still_asks()
+
+
+@pytest.mark.conforms("S4-key")
+def test_abuse_26_the_key_of_a_run_in_its_hands_does_not_either(fresh: Server) -> None:
+    """Whoever began a run is told a key to come back with. An agent that has it is an agent."""
+    server, key, run = fresh, "k" * 43, "run_keyed"
+    inside = Inside(fresh, fresh.login(), "keyed")
+    cwd = str(server.base)
+    asked = server.ask(
+        "open",
+        agent="recorder",
+        cwd=cwd,
+        request="a keyed run",
+        labels={"run.id": run, "run.nonce": "n"},
+        key_digest=hashlib.sha256(key.encode()).hexdigest(),
+    )
+    session = asked["session"]
+    prompt = server.asking(inside.owner, session, "ask")
+    claim = {"type": "ask", "ref": "1", "name": "claim", "params": {"session": session, "key": key}}
+    submit = {"type": "submit", "ref": "2", "session": session, "request": "x"}
+    for terminal in (True, False):
+        wanted = [claim, {**submit, "command": allow(prompt)}]
+        told = inside.hands.talk(wanted, terminal=terminal)
+        assert [one["error"] for one in told[1:]] == ["not_allowed", "not_allowed"]
+    said = {"question_id": prompt["prompt"], "value": "allow"}
+    frame = json.dumps({"v": "1", "type": "run.input", "payload": said})
+    argv = ["env", f"FLYBRIDGE_RUN_KEY={key}", *server.argv("adhoc", "--output", "json")]
+    done = inside.hands.run([*argv, "--attach", run], stdin=f"{frame}\n", within_s=10)
+    assert done["status"] == 1
+    assert "an agent cannot grant itself anything" in done["out"], done
+    assert server.is_open(inside.owner, session, prompt["prompt"])
     assert inside.still_asks()
 
 

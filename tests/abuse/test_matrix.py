@@ -22,7 +22,13 @@ from tests.abuse.visitor import over_http, over_websocket
 from tests.house.tree import PACKAGE
 
 PARTS = {"session": "ses_none", "digest": "0" * 64, "conversation": "none"}
-NAMES = {"static": "login.js", "views": "prompts", "query": "context", "tokens": "nobody"}
+NAMES = {
+    "static": "login.js",
+    "views": "prompts",
+    "query": "context",
+    "tokens": "nobody",
+    "devices": "nobody",
+}
 OPEN_SCOPES = TALK_SCOPES | {"spawn"}
 
 
@@ -104,11 +110,14 @@ def asks(session: str, cwd: str) -> dict[str, dict[str, Any]]:
         "open": {"agent": "recorder", "cwd": f"{cwd}/none", "request": "x"},
         "import": {"agent": "recorder", "conversation": "none"},
         "list": {},
+        "changes": {"after": 0},
         "view": of,
         "page": of,
         "blob": {"digest": "0" * 64},
         "query": {**of, "name": "none"},
         "stop_agent": of,
+        "claim": {**of, "key": "none"},
+        "dial_in": of,
         "resume": {**of, "request": ""},
         "continue": {**of, "request": ""},
         "fork": {**of, "request": ""},
@@ -127,6 +136,18 @@ def asks(session: str, cwd: str) -> dict[str, dict[str, Any]]:
         "token.revoke": {"name": "nobody"},
         "login.link": {},
         "password.set": {"password": ""},
+        "control": {},
+        "team.list": {},
+        "team.add": {"team": "red", "name": "matrix"},
+        "team.remove": {"team": "red", "name": "nobody"},
+        "team.rule": {"effect": "forget", "team": "red"},
+        "team.pin": {"name": "none", "public": "none"},
+        "team.unpin": {"name": "none"},
+        "devices.list": {},
+        "devices.pair": {"code": "none", "name": ""},
+        "devices.token": {"name": ""},
+        "devices.revoke": {"name": "nobody"},
+        "slots.set": {"slots": [{"agent": "nobody"}]},
     }
 
 

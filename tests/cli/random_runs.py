@@ -10,7 +10,7 @@ from tests import leftovers
 from tests.cli.at_terminal import Home
 from tests.cli.run_script import Frame, Script, finished, marker, steps
 
-HAPPENINGS = ("nothing", "agent", "eof", "cancel", "term", "kill", "kill twice")
+HAPPENINGS = ("nothing", "agent", "eof", "cancel", "term", "kill", "kill twice", "gateway")
 EXITS = {"run.completed": 0, "run.cancelled": 0, "run.failed": 1}
 
 
@@ -57,6 +57,8 @@ class Story:
         match self.happening:
             case "agent":
                 _kill_agent(self.home)
+            case "gateway":
+                _kill_gateway(self.home)
             case "eof":
                 self.script.close_input()
             case "cancel":
@@ -113,4 +115,13 @@ def _kill_agent(home: Home) -> None:
         environ = read_file(f"/proc/{one.pid}/environ", 1 << 16)
         mine = f"XDG_CONFIG_HOME={home.base}/".encode() in environ
         if mine and b"FLYBRIDGE_SESSION=" in environ and one.group == one.pid and not one.dead:
+            leftovers.kill(one.pid)
+
+
+def _kill_gateway(home: Home) -> None:
+    """At once: whoever asks it for its pid gives it time."""
+    state = str(home.state).encode()
+    for one in processes():
+        words = read_file(f"/proc/{one.pid}/cmdline", 1 << 16).split(b"\0")
+        if state in words and b"gateway" in words and not one.dead:
             leftovers.kill(one.pid)

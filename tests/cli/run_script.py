@@ -29,7 +29,7 @@ def marker(*questions: Frame) -> str:
 class Script:
     """One `flybridge adhoc --output json`; ``frames`` is what it has said so far."""
 
-    def __init__(self, home: Home, *args: str) -> None:
+    def __init__(self, home: Home, *args: str, env: dict[str, str] | None = None) -> None:
         self.frames: list[Frame] = []
         self.raw: list[bytes] = []
         self.process = subprocess.Popen(
@@ -37,7 +37,7 @@ class Script:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=home.env,
+            env={**home.env, **(env or {})},
             cwd=home.work,
             start_new_session=True,
         )
@@ -152,9 +152,9 @@ class Script:
         return [one.get("content", "") for one in said if one["kind"] == kind]
 
 
-def finished(home: Home, *args: str, **start: Any) -> Script:
+def finished(home: Home, *args: str, env: dict[str, str] | None = None, **start: Any) -> Script:
     """A run from its beginning to its end, with its input closed."""
-    script = Script(home, *args)
+    script = Script(home, *args, env=env)
     if start:
         script.start(**start)
     script.close_input()

@@ -18,7 +18,7 @@ from flybridge.cli.options import (
     options_of,
     session_options,
 )
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec, Options, Transport
 
 
 @click.command(cls=GroupedCommand)
@@ -57,6 +57,7 @@ def test_every_kind_of_flag_is_the_kind_of_its_field() -> None:
         "words": tuple[str, ...],
         "directories": tuple[str, ...],
         "files": tuple[str, ...],
+        "way": Transport,
     }
     types = {field.name: field.type for field in msgspec.structs.fields(Options)}
     for row in FLAGS:
@@ -69,7 +70,7 @@ def test_every_kind_of_flag_is_the_kind_of_its_field() -> None:
 def test_what_is_said_of_a_new_session_is_what_can_be() -> None:
     names = {param.name for param in command.params} - {row.field for row in FLAGS}
     known = {field.name for field in msgspec.structs.fields(OpenSpec)}
-    assert names - {"words"} <= known | {"resume", "continue_latest", "folder"}
+    assert names - {"words"} <= known | {"resume", "continue_latest", "folder", "team"}
     assert {"agent", "cwd", "title", "model", "mode", "fork", "from_pr", "resume"} <= names
 
 

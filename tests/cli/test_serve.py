@@ -84,6 +84,29 @@ def test_at_a_terminal_it_prints_a_link_that_logs_in_once(home: Home) -> None:
     assert terminal.wait_end() == 0
 
 
+def test_it_opens_a_browser_that_is_logged_in_where_there_is_one(home: Home) -> None:
+    opened = home.base / "opened"
+    browser = home.base / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}.new && mv {opened}.new {opened}\n')
+    browser.chmod(0o755)
+    terminal = home.at_terminal("serve", "--port", "0", "--open", env={"BROWSER": str(browser)})
+    seen = terminal.wait_for("Ctrl-C stops")
+    assert "/login#" not in seen
+    terminal.wait_until(lambda _: opened.exists(), "a browser")
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/login#[\w-]+\n", opened.read_text())
+    terminal.type("\x03")
+    assert terminal.wait_end() == 0
+
+
+def test_where_there_is_no_screen_the_link_is_printed(home: Home) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        home.env.pop(name, None)
+    terminal = home.at_terminal("serve", "--port", "0", "--open")
+    assert re.search(r"/login#[\w-]+", terminal.wait_for("Ctrl-C stops"))
+    terminal.type("\x03")
+    assert terminal.wait_end() == 0
+
+
 def test_a_server_takes_over_from_a_gateway_without_a_port_and_agents_do_not_notice(
     home: Home,
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
+from flybridge.adapters.control.adapter import ControlAdapter
 from flybridge.adapters.native.adapter import NativeAdapter
 from flybridge.model.commands import Interrupt, SendInput
 from flybridge.model.content import Text
@@ -77,4 +78,32 @@ class TestNativeAdapter(AdapterContract):
             b'{"type":"detach"}\n',
             b'{"type":"attach","ref":"1"}\n',
             b'{"type":"submit","ref":"1","session":"s","request":"r","command":{"type":"no"}}\n',
+        ]
+
+
+_STOP = (
+    b'{"type":"control.interrupt.request","v":1,"request_id":"r","team":"t","session_id":"s",'
+    b'"agent_id":"a:1","sender":"me","sent_at":"","signal":"interrupt"}'
+)
+
+
+class TestControlAdapter(AdapterContract):
+    def adapter(self) -> Adapter:
+        return ControlAdapter(max_line=4096)
+
+    def samples(self) -> Sequence[Sample]:
+        return [
+            Sample(
+                data=_STOP + b"\r\n\n",
+                requests=(Ask(ref="1", name="control", params=Raw(_STOP + b"\r")),),
+            )
+        ]
+
+    def bad(self) -> Sequence[bytes]:
+        return [
+            b"nonsense\n",
+            b'"\xff"\n',
+            b'{"type":"hello","proto":1}\n',
+            b'{"type":"control.stdin.request"}\n',
+            b'{"type":"control.stdin.ack","request_id":"r"}\n',
         ]

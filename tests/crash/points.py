@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from tests.crash.evidence import GatewayGoneError, Json
 from tests.crash.operations import Operation, Request, warm
@@ -15,7 +15,21 @@ from tests.crash.rig import Rig
 from tests.crash.tracer import Point, Tracer, points_between
 
 RIGS = 2  # at a time: one for each core
-Maker: TypeAlias = "Callable[[Path], Target | Opening]"
+
+
+class Killed(Protocol):
+    """Something that is done again after its gateway was killed in the middle of it."""
+
+    rig: Rig
+    hit: int
+    missed: int
+
+    def find_points(self) -> list[Point]: ...
+    def kill_at(self, point: Point) -> None: ...
+    def finish(self) -> list[str]: ...
+
+
+Maker: TypeAlias = Callable[[Path], Killed]
 
 
 class Target:

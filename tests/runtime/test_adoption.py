@@ -6,7 +6,10 @@ from pathlib import Path
 
 from flybridge.model import commands as c
 from flybridge.model import events as e
+from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
+from flybridge.runtime.adoption import FORGOTTEN
+from flybridge.runtime.live import LiveSession
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
 from tests.runtime.house import House, steps, until
@@ -95,4 +98,64 @@ async def test_the_first_hello_to_an_agent_is_repeated_if_it_never_left(short_tm
     new = await successor(house)
     assert (await new.say(live, "ho", "r2")).stage is Stage.DONE
     assert sum(b"initialize" in line for line in recorder.lines(str(new.record))) == 1
+    await new.end()
+
+
+async def confided(house: House) -> LiveSession:
+    """A session whose agent was told a secret."""
+    live = await house.open()
+    await house.say(live, "hello", "r1")
+    told = c.SendInput(content=(Text("the canary sings"),), secret=True)
+    assert (await house.submit(live.session, told, "s1", Stage.DONE)).error == ""
+    assert "ok: [secret]" in [one.text for one in house.client.of(e.TextDone)]
+    return live
+
+
+async def test_the_next_gateway_hides_what_the_one_before_was_told(short_tmp: Path) -> None:
+    house = House(short_tmp)
+    live = await confided(house)
+    new = await successor(house)
+    again = new.sessions.get(live.session)
+    await new.say(again, steps({"say": "well, the canary sings!", "deltas": 4}), "r2")
+    assert [one.text for one in new.client.of(e.TextDone)][-1] == "well, [secret]!"
+    last = await successor(new)  # and the one after that
+    again = last.sessions.get(live.session)
+    await last.say(again, steps({"say": "the canary sings"}), "r3")
+    assert [one.text for one in last.client.of(e.TextDone)][-1] == "[secret]"
+    assert last.client.of(e.Notice) == []
+    await last.end()
+
+
+async def test_the_next_agent_of_the_same_gateway_is_kept_the_secret_too(short_tmp: Path) -> None:
+    house = House(short_tmp)
+    live = await confided(house)
+    await house.sessions.stop_agent(live.session)
+    await house.say(live, "once more", "r2")
+    new = await successor(house)
+    again = new.sessions.get(live.session)
+    await new.say(again, steps({"say": "the canary sings"}), "r3")
+    assert [one.text for one in new.client.of(e.TextDone)][-1] == "[secret]"
+    await new.end()
+
+
+async def test_a_gateway_that_does_not_know_a_secret_any_more_says_so(short_tmp: Path) -> None:
+    house = House(short_tmp)
+    live = await confided(house)
+    await house.sessions.stop_agent(live.session)  # and with it, what its keeper knew
+    new = await successor(house)
+    again = new.sessions.get(live.session)
+    await new.attach(live.session)
+    await new.say(again, "hello again", "r2")
+    assert [one.text for one in new.client.of(e.Notice)] == [FORGOTTEN]
+    await new.end()
+
+
+async def test_a_gateway_that_was_told_no_secret_has_nothing_to_say(short_tmp: Path) -> None:
+    house = House(short_tmp)
+    live = await house.open()
+    await house.say(live, "hello", "r1")
+    new = await successor(house)
+    again = new.sessions.get(live.session)
+    await new.say(again, "more", "r2")
+    assert new.client.of(e.Notice) == []
     await new.end()

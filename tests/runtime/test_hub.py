@@ -132,6 +132,15 @@ async def test_a_detached_client_gets_nothing_more() -> None:
     assert stage.hub.followers(SES) == 0
 
 
+async def test_what_the_gateway_follows_by_itself_counts_as_nobody() -> None:
+    stage, client = Stage(), ListClient()
+    one = stage.hub.attach(client, SES, after=0, previews=False, counts=False)
+    await until(lambda: one.live)
+    stage.publish()
+    assert len(client.seqs()) == 1
+    assert stage.hub.followers(SES) == 0
+
+
 async def test_everyone_is_told_when_a_session_is_gone() -> None:
     stage, client = Stage(), ListClient()
     one = stage.hub.attach(client, SES, after=0, previews=True)

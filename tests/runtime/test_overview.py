@@ -26,6 +26,8 @@ async def test_all_questions_are_in_one_table_and_none_is_there_twice(house: Hou
         "agents": "view",
         "files": "input",
         "panel": "view",
+        "dial_in": "spawn",
+        "claim": "spawn",
         "prompts": "view",
         "usage": "view",
         "resume": "spawn",
@@ -43,6 +45,12 @@ async def test_agents_are_there_whether_they_can_be_used_or_not(house: House) ->
         ("recorder", True, ""),
     ]
     assert found.agents[1].version
+    assert found.default == ""
+
+
+async def test_the_agent_to_offer_first_is_the_configured_one(house: House) -> None:
+    overview = Overview(house.services, house.sessions, default_agent="recorder")
+    assert (await overview.agents(EVERYTHING, NoParams())).default == "recorder"
 
 
 async def test_files_are_those_of_the_sessions_directory(house: House, tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ async def test_each_part_says_what_it_is_there_for(house: House) -> None:
     settings = await look(panels, live, "settings")
     assert "plan" in settings["modes"]
     assert "set_model" in settings["commands"]
+    assert settings["steers"] is True
     assert (await look(panels, live, "cost"))["turns"] == 1
     told = await look(panels, live, "help")
     assert told["version"]

@@ -26,6 +26,8 @@ from flybridge.runtime.overview import Overview
 from flybridge.runtime.questions import NoParams, Question
 from flybridge.server.authority import ALL_SCOPES, Authority
 from flybridge.server.cookies import cookie_name
+from flybridge.server.device_questions import DeviceQuestions
+from flybridge.server.devices import Devices
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.keys import Keys
@@ -35,6 +37,7 @@ from flybridge.server.websocket import WebSocketDoor
 from flybridge.store.audit import AuditLog
 from flybridge.store.claude_history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
+from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome
 from tests.runtime.house import House
 
@@ -78,6 +81,7 @@ class Web:
         base_path: str = "",
         keep_alive_s: float = 15.0,
         routes: Sequence[Route] = (),
+        extra: Mapping[str, Question] | None = None,
     ) -> None:
         self.house = house
         folder = house.folder
@@ -95,10 +99,19 @@ class Web:
             audit=self.audit,
         )
         keys = Keys(self.authority, self.audit, lambda: f"http://127.0.0.1:{self.port}")
+        self.devices = Devices(DeviceFile(folder / "devices"), now_ms=lambda: self.now_ms())
+        asked = DeviceQuestions(
+            self.devices,
+            audit=self.audit,
+            agents=house.services.shelf.names,
+            door=lambda: None,
+        )
         questions = {
+            **asked.table(),
             "status": Question("view", NoParams, self._status),
             **Overview(house.services, house.sessions).table(),
             **keys.table(),
+            **(extra or {}),
         }
         services = house.services
         self.desk = Desk(

@@ -38,6 +38,10 @@ def test_waiting_for_the_clock_ends_when_something_moves() -> None:
     assert waits(sim) == ("", 0)
     sim.fact(e.RateLimit(status="rejected", resets_ms=7000))
     assert waits(sim) == ("rate_limit", 7000)
+    sim.fact(e.Error(code="other", text=""))
+    assert waits(sim) == ("rate_limit", 7000)
+    sim.fact(e.Error(code="wedged", text=""))
+    assert waits(sim)[0] == "wedged"
     sim.fact(e.RateLimit(status="allowed"), f.TurnOver())
     assert waits(sim) == ("", 0)
 

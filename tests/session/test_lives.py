@@ -8,7 +8,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.session.effects import Start, Stop
-from flybridge.session.lives import BYPASS, options_after, options_of, start_spec
+from flybridge.session.lives import BYPASS, options_after, options_of, start_spec, transport_of
 from tests.session.sim import Sim, ask, say
 
 
@@ -112,3 +112,16 @@ def test_what_the_agent_cannot_be_started_with_is_refused() -> None:
     with pytest.raises(NotSupportedError):
         options_after(Options(), c.SetThinking(tokens=1), frozenset())
     assert sim.effects == []
+
+
+def test_a_person_starts_only_what_is_all_new() -> None:
+    sim = opened(options=Options(transport="by_hand"))
+    assert transport_of(sim.state) == "by_hand"
+    sim.state.spoke = True
+    assert transport_of(sim.state) == "socket"
+    by_hand = Options(transport="by_hand")
+    forked = opened(options=by_hand, agent_session="old", resume=True, fork=True)
+    assert transport_of(forked.state) == "socket"
+    assert transport_of(opened(options=by_hand, continue_latest=True).state) == "socket"
+    assert transport_of(opened().state) == "stdio"
+    assert transport_of(opened(options=Options(transport="socket")).state) == "socket"

@@ -11,7 +11,10 @@ from flybridge.cli.adhoc import adhoc
 from flybridge.cli.audit import audit
 from flybridge.cli.browser import open_browser
 from flybridge.cli.chat import chat
+from flybridge.cli.companion import companion
 from flybridge.cli.config_cmd import config
+from flybridge.cli.control import control
+from flybridge.cli.devices import devices
 from flybridge.cli.doctor import doctor
 from flybridge.cli.gateway import gateway, status, stop
 from flybridge.cli.ipc import ipc
@@ -19,6 +22,7 @@ from flybridge.cli.runs import runs
 from flybridge.cli.serve import serve
 from flybridge.cli.service import logs, service
 from flybridge.cli.sessions import sessions
+from flybridge.cli.team import team
 from flybridge.cli.tokens import password, token
 from flybridge.cli.transcripts import history
 from flybridge.cli.trusting import trust
@@ -41,6 +45,8 @@ main.add_command(config)
 main.add_command(doctor)
 main.add_command(serve)
 main.add_command(ipc)
+main.add_command(companion)
+main.add_command(devices)
 main.add_command(status)
 main.add_command(stop)
 main.add_command(logs)
@@ -50,3 +56,5 @@ main.add_command(token)
 main.add_command(password)
 main.add_command(audit)
 main.add_command(trust)
+main.add_command(team)
+main.add_command(control)

@@ -10,6 +10,10 @@ import click
 _state = click.option("--state", type=click.Path(path_type=Path), help="State directory.")
 
 
+_CONTROL = ("result", "duplicate", "request", "team", "agent_id", "sender")
+_sent = click.option("--sent", is_flag=True, help="Of control messages sent from here, instead.")
+
+
 @click.group()
 def audit() -> None:
     """The record of logins, answers, tokens and refusals. Never of what was said."""
@@ -18,15 +22,16 @@ def audit() -> None:
 @audit.command("show")
 @click.option("-n", "count", type=click.IntRange(1, 100_000), default=50, help="How many records.")
 @click.option("--json", "as_json", is_flag=True, help="Print the records as they are.")
+@_sent
 @_state
-def show(count: int, as_json: bool, state: Path | None) -> None:
+def show(count: int, as_json: bool, sent: bool, state: Path | None) -> None:
     """Show the newest records."""
     from collections import deque
 
     from flybridge.cli.safe_text import visible
     from flybridge.store.audit import decoded, lines_of
 
-    path = _path(state)
+    path = _path(state, sent)
     if not path.exists():
         click.echo("nothing was written down yet")
         return
@@ -48,7 +53,7 @@ def _text(record: object) -> str:
     assert isinstance(record, Line)
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.at_ms / 1000))
     words = [at, f"{record.outcome:8}", record.event]
-    for name in ("code", "target", "detail", "session", "principal", "door", "source"):
+    for name in (*_CONTROL, "code", "target", "detail", "session", "principal", "door", "source"):
         value = getattr(record, name)
         if value:
             words.append(f"{name}={value}")
@@ -56,15 +61,16 @@ def _text(record: object) -> str:
 
 
 @audit.command("verify")
+@_sent
 @_state
-def verify(state: Path | None) -> None:
+def verify(sent: bool, state: Path | None) -> None:
     """Check the whole chain. Exit status 1 when a record was changed, taken out or cut off."""
     from flybridge.cli.running import fail
     from flybridge.errors import FlybridgeError
     from flybridge.store.audit import Bad
     from flybridge.store.audit import verify as check
 
-    path = _path(state)
+    path = _path(state, sent)
     if not path.exists():
         click.echo("nothing was written down yet")
         return
@@ -78,7 +84,8 @@ def verify(state: Path | None) -> None:
     click.echo(f"{found} records, none changed")
 
 
-def _path(state: Path | None) -> Path:
+def _path(state: Path | None, sent: bool) -> Path:
     from flybridge.client.state_dir import StateDir
 
-    return StateDir.resolve(state).audit
+    found = StateDir.resolve(state)
+    return found.sent if sent else found.audit

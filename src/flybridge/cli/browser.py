@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"}
 SCOPES = ("view", "input", "interrupt", "approve", "spawn", "admin")
 
 
@@ -29,7 +30,7 @@ def open_browser(only_print: bool, scopes: tuple[str, ...], name: str, state: Pa
     from flybridge.cli.running import run
 
     link = run(_link(scopes, name, state))
-    if only_print or name or not sys.stdout.isatty() or not _open(link):
+    if only_print or name or not sys.stdout.isatty() or not open_in_browser(link):
         click.echo(link)
 
 
@@ -43,9 +44,14 @@ async def _link(scopes: tuple[str, ...], name: str, state: Path | None) -> str:
         return str((await client.ask("login.link", asked))["link"])
 
 
-def _open(link: str) -> bool:
+def open_in_browser(link: str) -> bool:
+    """Whether a browser was found that shows it. One without a screen would not be seen, and
+    would take this terminal."""
+    import os
     import webbrowser
 
+    if sys.platform == "linux" and not SCREENS & os.environ.keys():
+        return False
     try:
         return webbrowser.open(link)
     except webbrowser.Error:

@@ -14,6 +14,7 @@ from flybridge.cli.options import flags_of, options_of
 from flybridge.cli.origin import origin_of
 from flybridge.cli.running import USAGE, fail
 from flybridge.cli.sessions_text import SHORT, find_session, newest_in
+from flybridge.cli.team import TEAM
 from flybridge.cli.trusting import Folder, open_in
 from flybridge.client import Client
 from flybridge.errors import (
@@ -49,6 +50,7 @@ class Wanted:
         continue_latest: bool = False,
         from_pr: str | None = None,
         folder: Folder = "ask",
+        team: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.cwd = cwd.resolve()
@@ -64,6 +66,7 @@ class Wanted:
         self.continue_latest = continue_latest
         self.from_pr = from_pr or ""
         self.folder = folder
+        self.labels = {TEAM: team} if team else {}
         self.options = dict(options or {})
         self._check()
 
@@ -98,7 +101,7 @@ class Wanted:
 def wanted_from(flags: Mapping[str, Any], options: Mapping[str, Any]) -> Wanted:
     """What the flags of :func:`~flybridge.cli.options.opening_options` say."""
     known = ("cwd", "state", "agent", "session", "last", "title", "model", "mode")
-    goes_on = ("resume", "fork", "continue_latest", "from_pr", "folder")
+    goes_on = ("resume", "fork", "continue_latest", "from_pr", "folder", "team")
     named = {name: flags[name] for name in (*known, *goes_on) if name in flags}
     return Wanted(options=options, **named)
 
@@ -142,7 +145,7 @@ async def _open_new(client: Client, wanted: Wanted) -> str:
                 title=wanted.title or settings.title,
                 model=wanted.model,
                 mode=wanted.mode,
-                labels=settings.labels,
+                labels={**settings.labels, **wanted.labels},
                 resume=wanted.resume,
                 fork=wanted.fork,
                 continue_latest=wanted.continue_latest,

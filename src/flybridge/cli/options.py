@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal[
     "directories",  # repeated, and told from here
     "file",  # a file, told from here; or JSON; or @FILE
     "files",  # the same, repeated
+    "way",  # stdio or socket
 ]
 MAX_FILE_BYTES = 128_000  # no program takes a longer argument
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -96,6 +97,13 @@ FLAGS = (
         AROUND,
         "It keeps no record: nothing to resume after it ended.",
     ),
+    Flag(
+        "transport",
+        "--transport",
+        "way",
+        AROUND,
+        "How it is reached; socket: it connects to us (Claude Code up to 2.1.120).",
+    ),
 )
 GOES_ON = "A conversation the agent had before"
 _DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -108,6 +116,7 @@ _OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
         {"type": _DIRECTORY, "default": ".", "show_default": "here"},
     ),
     ("--title", "title", "A title for the session.", {}),
+    ("--team", "team", "The team whose members may steer it.", {}),
     ("--model", "model", "The agent's model.", {}),
     ("--mode", "mode", "The agent's permission mode.", {}),
     (
@@ -142,7 +151,11 @@ _OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ),
 )
 _REPEATED = ("words", "directories", "files")
-_TYPES: dict[str, type] = {"count": int, "money": float}
+_TYPES: dict[str, type | click.Choice[str]] = {
+    "count": int,
+    "money": float,
+    "way": click.Choice(("stdio", "socket")),
+}
 
 
 class GroupedOption(click.Option):

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from flybridge.cli.browser import open_in_browser
+
 if TYPE_CHECKING:
     from flybridge.app import Gateway
     from flybridge.client.state_dir import StateDir
     from flybridge.config import Config
+    from flybridge.server.companion import CompanionSpec
     from flybridge.server.tcp import TcpSpec
 
 TRIES = 50
@@ -26,7 +29,12 @@ TRIES = 50
 @click.option("--base-path", help="The path under which a proxy has it.")
 @click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), help="Certificate, PEM.")
 @click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Its key, PEM.")
+@click.option("--companion-host", help="The address at which small devices come in; else none.")
+@click.option(
+    "--companion-port", type=click.IntRange(0, 65535), help="And its port; 3333 if not set."
+)
 @click.option("--state", type=click.Path(path_type=Path), help="State directory.")
+@click.option("--open", "and_open", is_flag=True, help="Open a browser, logged in.")
 @click.option("--log-json", is_flag=True, help="Log JSON lines even at a terminal.")
 def serve(
     host: str | None,
@@ -35,13 +43,17 @@ def serve(
     base_path: str | None,
     tls_cert: str | None,
     tls_key: str | None,
+    companion_host: str | None,
+    companion_port: int | None,
     state: Path | None,
+    and_open: bool,
     log_json: bool,
 ) -> None:
     """Run the gateway in the foreground, and let browsers and other programs in.
 
-    At a terminal it prints a link that logs one browser in, once; `flybridge open` makes
-    another. Agents outlive it: they go on with their keepers, and the next gateway finds them.
+    At a terminal it prints a link that logs one browser in, once, or opens it; `flybridge open`
+    makes another. Agents outlive it: they go on with their keepers, and the next gateway finds
+    them.
     """
     import asyncio
     import os
@@ -56,7 +68,8 @@ def serve(
         settings = config.load(None, env=os.environ)
         logs.set_up(settings.log_level, sys.stderr, as_json=log_json or not sys.stderr.isatty())
         spec = _spec(settings, host, port, names, base_path, tls_cert, tls_key)
-        asyncio.run(_serve(where, settings, spec))
+        devices = _companion(settings, companion_host, companion_port)
+        asyncio.run(_serve(where, settings, spec, devices, and_open=and_open))
     except FlybridgeError as error:
         fail(str(error), error.code)
 
@@ -86,7 +99,31 @@ def _spec(
     return spec
 
 
-async def _serve(where: StateDir, settings: Config, spec: TcpSpec) -> None:
+def _companion(settings: Config, host: str | None, port: int | None) -> CompanionSpec | None:
+    """Where devices come in, if they do. An unnamed slot is the folder this was started in."""
+    from flybridge.server.companion import CompanionSpec
+
+    known = settings.serve
+    where = known.companion_host if host is None else host
+    if not where:
+        return None
+    here = Path.cwd()
+    return CompanionSpec(
+        host=where,
+        port=known.companion_port if port is None else port,
+        agent=settings.default_agent,
+        dir=str(Path.home() if here == Path(here.anchor) else here),
+    )
+
+
+async def _serve(
+    where: StateDir,
+    settings: Config,
+    spec: TcpSpec,
+    devices: CompanionSpec | None,
+    *,
+    and_open: bool,
+) -> None:
     """Take over from a gateway that serves nobody but this machine's own programs."""
     import asyncio
     import os
@@ -98,7 +135,7 @@ async def _serve(where: StateDir, settings: Config, spec: TcpSpec) -> None:
     for _ in range(TRIES):
         gateway = Gateway(where, settings, os.environ)
         try:
-            await gateway.run(tcp=spec, ready=partial(_greet, gateway))
+            await gateway.run(tcp=spec, companion=devices, ready=partial(_greet, gateway, and_open))
             return
         except GatewayRunningError:
             await _ask_to_leave(where)
@@ -106,11 +143,15 @@ async def _serve(where: StateDir, settings: Config, spec: TcpSpec) -> None:
     raise GatewayRunningError(f"another gateway holds {where.path}, and does not make way")
 
 
-def _greet(gateway: Gateway) -> None:
+def _greet(gateway: Gateway, and_open: bool) -> None:
     """Say where it is; a link is for whoever sits here, and for no log."""
     click.echo(f"Flybridge is at {gateway.address}")
+    if gateway.companions.address:
+        click.echo(f"Devices come in at {gateway.companions.address}, unencrypted, once paired")
     if sys.stdout.isatty():
-        click.echo(f"Log a browser in (once, within a minute): {gateway.login_link()}")
+        link = gateway.login_link()
+        if not (and_open and open_in_browser(link)):
+            click.echo(f"Log a browser in (once, within a minute): {link}")
         click.echo("Ctrl-C stops the gateway; agents go on.")
 
 

@@ -31,13 +31,14 @@ for _command in (new, resume, fork, export, rename, archive, unarchive, delete):
 
 @sessions.command("list")
 @click.option("--all", "everything", is_flag=True, help="Closed and archived ones too.")
+@click.option("--ids", is_flag=True, help="Show what control messages call them, instead.")
 @_json
 @_state
-def list_(everything: bool, as_json: bool, state: Path | None) -> None:
+def list_(everything: bool, ids: bool, as_json: bool, state: Path | None) -> None:
     """List the sessions, the newest first."""
     from flybridge.cli.running import run
 
-    run(_list(everything, as_json, state))
+    run(_list(everything, ids, as_json, state))
 
 
 @sessions.command("show")
@@ -70,11 +71,12 @@ async def _open(state: Path | None) -> Client:
     return await connect(state, name="sessions")
 
 
-async def _list(everything: bool, as_json: bool, state: Path | None) -> None:
+async def _list(everything: bool, ids: bool, as_json: bool, state: Path | None) -> None:
     import msgspec
 
+    from flybridge.cli.control_sender import named
     from flybridge.cli.output import writer
-    from flybridge.cli.sessions_text import session_lines
+    from flybridge.cli.sessions_text import id_lines, session_lines
     from flybridge.cli.terminal import size_of
 
     async with await _open(state) as client:
@@ -82,11 +84,11 @@ async def _list(everything: bool, as_json: bool, state: Path | None) -> None:
         if not everything:
             rows = [row for row in rows if row["status"] != "closed" and not row["archived"]]
         if as_json:
-            writer(sys.stdout)(msgspec.json.encode(rows).decode() + "\n")
+            writer(sys.stdout)(msgspec.json.encode(named(rows)).decode() + "\n")
             return
-        heads = await _heads(client, rows)
+        heads = {} if ids else await _heads(client, rows)
     width = size_of(sys.stdout.fileno())[0] if sys.stdout.isatty() else None
-    lines = session_lines(rows, heads=heads, width=width)
+    lines = id_lines(named(rows)) if ids else session_lines(rows, heads=heads, width=width)
     writer(sys.stdout)("\n".join(lines) + "\n")
 
 

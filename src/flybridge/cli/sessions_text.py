@@ -63,6 +63,21 @@ def session_lines(
     return table([HEADINGS, *cells], width)
 
 
+def id_lines(rows: Sequence[Listed]) -> list[str]:
+    """What a control message calls each session, never cut short."""
+    heading = ("TEAM", "SESSION_ID", "AGENT_ID", "STATUS")
+    cells = [
+        (
+            one_line(str(row["team"])),
+            str(row["session"]),
+            one_line(str(row["agent_id"])),
+            str(row["status"]),
+        )
+        for row in rows
+    ]
+    return table([heading, *cells], None) if rows else ["no sessions"]
+
+
 def _cells(row: Listed, heads: Mapping[str, str], now_ms: int) -> list[str]:
     session = str(row["session"])
     title = one_line(str(row["title"] or heads.get(session, "")))

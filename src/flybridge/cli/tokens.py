@@ -15,8 +15,8 @@ _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def token() -> None:
     """Tokens for programs that reach the gateway by HTTP or WebSocket.
 
-    A token can watch, talk and interrupt. It never approves, opens sessions or administers:
-    whatever reads the file it is kept in could do so too.
+    A token can watch, talk and interrupt, or send control messages. It never approves, opens
+    sessions or administers: whatever reads the file it is kept in could do so too.
     """
 
 
@@ -26,8 +26,8 @@ def token() -> None:
     "--scope",
     "scopes",
     multiple=True,
-    type=click.Choice(("view", "input", "interrupt")),
-    help="What it may do; all three, if nothing is said.",
+    type=click.Choice(("view", "input", "interrupt", "control")),
+    help="What it may do; the first three, if nothing is said.",
 )
 @click.option("--days", type=click.FloatRange(0, 3650), default=0, help="How long it lasts.")
 @click.option("--session", "sessions", multiple=True, help="Only for this session.")
@@ -100,10 +100,11 @@ def password(state: Path | None) -> None:
 def _ask(name: str, params: dict[str, object], state: Path | None) -> dict[str, Any]:
     from flybridge.cli.running import run
 
-    return run(_asked(name, params, state))
+    return run(asked(name, params, state))
 
 
-async def _asked(name: str, params: dict[str, object], state: Path | None) -> dict[str, Any]:
+async def asked(name: str, params: dict[str, Any], state: Path | None) -> dict[str, Any]:
+    """The answer of the gateway to one question of its own."""
     from flybridge.client import connect
 
     async with await connect(state, name="token") as client:

@@ -150,12 +150,15 @@ class Client(Closing):
         from_pr: str = "",
         options: Options | None = None,
         folder: Literal["ask", "trust", "restrict"] = "ask",
+        key_digest: str = "",
     ) -> str:
         """Open a session and return its id; the same ``request`` opens it only once.
 
         ``resume`` names a conversation the agent had before, ``continue_latest`` takes the
         latest in ``cwd``, ``from_pr`` that of a pull request; ``fork``: go on in a copy.
         ``folder``: what to do with settings that ``cwd`` brings along; ``ask`` refuses.
+        ``key_digest``: SHA-256, in hex, of a key that later lets another process of yours ``claim``
+        the session, and decide in it as its opener.
         """
         params = {
             "agent": agent,
@@ -171,6 +174,7 @@ class Client(Closing):
             "from_pr": from_pr,
             "options": options or Options(),
             "folder": folder,
+            "key_digest": key_digest,
         }
         reply = await (await self.connection()).ask("open", params)
         return value_of(reply, Opened).session

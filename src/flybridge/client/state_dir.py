@@ -51,6 +51,20 @@ class StateDir:
         return self.path / "gateway.sock"
 
     @property
+    def control(self) -> Path:
+        """The socket for control messages."""
+        return self.path / "control.sock"
+
+    @property
+    def inbox(self) -> Path:
+        """Where files are that control messages refer to, unless the configuration says so."""
+        return self.path / "inbox"
+
+    @property
+    def teams(self) -> Path:
+        return self.path / "teams"
+
+    @property
     def lock(self) -> Path:
         return self.path / "gateway.lock"
 
@@ -75,8 +89,17 @@ class StateDir:
         return self.path / "trusted"
 
     @property
+    def devices(self) -> Path:
+        return self.path / "devices"
+
+    @property
     def audit(self) -> Path:
         return self.path / "audit.log"
+
+    @property
+    def sent(self) -> Path:
+        """The audit log of control messages that were sent from here."""
+        return self.path / "sent.log"
 
     @property
     def scratch(self) -> Path:
@@ -127,18 +150,20 @@ class StateDir:
             raise GatewayError(_wrong(self.path, why, f"run: chmod 700 {self.path}"))
 
     @contextmanager
-    def socket_address(self) -> Iterator[str]:
-        """The socket's path, short enough to bind or connect to while the context lasts.
+    def socket_address(self, socket: Path | None = None) -> Iterator[str]:
+        """A socket's path (the gateway's own, unless another is given), short enough to bind or
+        connect to while the context lasts.
 
         A path that is too long for the kernel is reached through a descriptor of its folder,
         so that nobody has to change the working directory.
         """
-        if len(os.fsencode(self.socket)) <= SOCKET_PATH_BYTES:
-            yield str(self.socket)
+        socket = socket or self.socket
+        if len(os.fsencode(socket)) <= SOCKET_PATH_BYTES:
+            yield str(socket)
             return
         folder = os.open(self.path, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            yield f"/proc/self/fd/{folder}/{self.socket.name}"
+            yield f"/proc/self/fd/{folder}/{socket.name}"
         finally:
             os.close(folder)
 

@@ -51,6 +51,23 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True):
     base_path: str = ""  # where a proxy puts it
     tls_cert: str = ""
     tls_key: str = ""
+    companion_host: str = ""  # where small devices come in, unencrypted; empty: nowhere
+    companion_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 3333
+
+
+class ControlConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """Steering live sessions by control messages, at both ends."""
+
+    team: Annotated[str, msgspec.Meta(min_length=1, max_length=256)] = "default"  # of sessions
+    folder: str = ""  # where content_ref files are; empty: `inbox` in the state directory
+    max_age_s: Seconds = 300.0  # of a message
+    skew_s: Seconds = 60.0  # a message may be this far ahead of our clock
+    soft_bytes: Annotated[int, msgspec.Meta(ge=1, le=8 << 20)] = 64 << 10  # a sender warns
+    hard_bytes: Annotated[int, msgspec.Meta(ge=1, le=8 << 20)] = 1 << 20  # above: content_ref
+    ack_timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)] = 2.0  # a sender's patience
+    retries: Annotated[int, msgspec.Meta(ge=0, le=100)] = 1
+    backoff_s: Annotated[float, msgspec.Meta(ge=0, le=60)] = 0.25  # twice that the next time
+    log_text: bool = False  # what messages say goes to the audit log, too
 
 
 class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,6 +76,14 @@ class RetentionConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 class OutputConfig(msgspec.Struct, frozen=True, kw_only=True):
     adhoc_output: Literal["cli", "json"] = "cli"  # of `flybridge adhoc` without --output
+
+
+class IpcConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What `flybridge ipc` does that no flag says."""
+
+    permission_mode: Literal["default", "acceptEdits", "plan", "dontAsk", "delegate"] = (
+        "acceptEdits"  # of a session it opens
+    )
 
 
 def built_in_agents() -> dict[str, AgentConfig]:
@@ -80,7 +105,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     limits: LimitsConfig = LimitsConfig()
     retention: RetentionConfig = RetentionConfig()
     output: OutputConfig = OutputConfig()
+    ipc: IpcConfig = IpcConfig()
     serve: ServeConfig = ServeConfig()
+    control: ControlConfig = ControlConfig()
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
 

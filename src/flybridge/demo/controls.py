@@ -48,6 +48,9 @@ class Controls:
                 self._set_mode(request_id, str(request.get("mode")))
             case "set_max_thinking_tokens":
                 self._speaker.answer(request_id)
+            case "apply_flag_settings":
+                self._apply(request.get("settings"))
+                self._speaker.answer(request_id, {})
             case "mcp_status":
                 self._speaker.answer(request_id, {"mcpServers": []})
             case "stop_task":
@@ -81,9 +84,15 @@ class Controls:
             "pid": os.getpid(),
             "claude_code_version": VERSION,
             "current_permission_mode": self._session.mode,
+            "fast_mode_state": "on" if self._session.fast else "off",
             "session_state": "running" if self._process.running else "idle",
             "pending_permission_requests": self._process.prompts,
         }
+
+    def _apply(self, settings: object) -> None:
+        """The demo is as fast as its model is; the switch is there to be tried."""
+        if isinstance(settings, dict) and isinstance(settings.get("fastMode"), bool):
+            self._session.fast = settings["fastMode"]
 
     def _interrupt(self, request_id: str, *, drop: bool) -> None:
         receipt: Json = {"still_queued": self._process.waiting}

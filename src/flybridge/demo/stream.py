@@ -30,6 +30,7 @@ class Session(msgspec.Struct, kw_only=True):
     cwd: str
     model: str
     mode: str
+    fast: bool = False
     commands: list[str] = msgspec.field(default_factory=list)
     rules: set[tuple[str, str]] = msgspec.field(default_factory=set)  # (tool, exact command)
     tasks: list[Json] = msgspec.field(default_factory=list)

@@ -17,5 +17,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     source: str = ""  # where it came from, as far as the door can tell
     session: str = ""
     request: str = ""
+    team: str = ""  # of control messages, as are the four below
+    agent_id: str = ""
+    sender: str = ""
+    result: str = ""
+    duplicate: str = ""  # true, false
     target: str = ""  # the prompt, the token, the route
     detail: str = ""

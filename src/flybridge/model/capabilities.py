@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
+
+# "socket": the agent connects to us instead of using its pipes. "by_hand": so it does, and a
+# person starts it; only its first life, all later ones are "socket".
+Transport: TypeAlias = Literal["stdio", "socket", "by_hand"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -38,6 +42,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     betas: tuple[str, ...] = ()
     no_persistence: bool = False  # the agent keeps no record: nothing to resume
     disable_slash_commands: bool = False
+    transport: Transport = "stdio"
 
 
 class OpenSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +61,7 @@ class OpenSpec(msgspec.Struct, frozen=True, kw_only=True):
     from_pr: str = ""  # go on with the conversation of a pull request
     fork: bool = False  # go on in a copy: the conversation itself stays as it is
     fork_session: str = ""  # the copy's id
+    dial_in: str = ""  # where an agent that connects to us finds us; the runtime says it
     options: Options = Options()
 
 
@@ -66,11 +72,13 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
     echoes_input: bool = False  # proves that it read a message
     resumes: bool = False
+    steers: bool = True  # takes a message while a turn runs
     commands: frozenset[str] = frozenset()  # tags of commands it takes beyond send_input
     at_start: frozenset[str] = frozenset()  # of those, the ones it takes only when it starts
     queries: frozenset[str] = frozenset()
     modes: frozenset[str] = frozenset()
     efforts: frozenset[str] = frozenset()
+    transports: frozenset[str] = frozenset({"stdio"})
 
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):

@@ -336,7 +336,8 @@ class Error(_Event, frozen=True, kw_only=True, tag="error"):
 
 
 class Gap(_Event, frozen=True, kw_only=True, tag="gap"):
-    """Output of the agent was lost here: the process that held it died too."""
+    """Output of the agent was lost here: the process that held it died too, or, for
+    ``socket``, it was said while nobody was connected."""
 
     reason: str
 

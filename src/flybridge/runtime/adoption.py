@@ -7,12 +7,19 @@ numbers, a person's message is reported as not delivered, an interrupt is droppe
 
 from __future__ import annotations
 
+from flybridge.model.events import Notice
 from flybridge.model.facts import LinkUp, NotSent
 from flybridge.model.ids import InputKey
 from flybridge.runtime.keeper import Welcome
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.memory import Step
+from flybridge.session.effects import Decision
 from flybridge.session.ports import OutLine
+
+FORGOTTEN = (
+    "a secret was given to an agent that is gone, and the gateway was started anew: it is kept "
+    "nowhere, so what the agent repeats of it is no longer hidden"
+)
 
 
 def settle(
@@ -29,6 +36,10 @@ def settle(
     memory = session.memory
     row = memory.incarnation
     assert row is not None
+    if not memory.secrets:
+        memory.secrets.recall(welcome.kept or "")
+    elif session.link is not None:
+        session.link.keep(memory.secrets.kept())
     driver = memory.driver = session.new_driver()
     session.up()
     adopted = row.state == "live"
@@ -47,6 +58,8 @@ def settle(
         driver.connected(step.now_ms)
         step.drain()
     step.fact(LinkUp(incarnation=row.incarnation, adopted=adopted))
+    if memory.state.confided and not memory.secrets:
+        step.decided(Decision([Notice(text=FORGOTTEN, level="warning")], []))
     session.commit(step)
     session.services.hub.resync(session.session)
 
@@ -59,8 +72,16 @@ def _sort_out(step: Step, welcome: Welcome, outbox: list[OutLine]) -> list[Input
         if out.number <= welcome.took:
             continue
         step.outbox_done.append(out.number)
-        if out.line.on_restart == "send":
+        if out.line.on_restart == "send" or _may_repeat(step, out):
             step.resend(out.line)
         elif out.line.key is not None:
             not_sent.append(out.line.key)
     return not_sent
+
+
+def _may_repeat(step: Step, out: OutLine) -> bool:
+    """Whether a message may be sent that may have been sent: over a socket nobody knows, and
+    an agent that is reached like that drops a message whose id it has had."""
+    row = step.memory.incarnation
+    of = step.memory.rows.get(out.line.key) if out.line.key is not None else None
+    return row is not None and row.transport != "stdio" and of is not None and of.kind == "message"

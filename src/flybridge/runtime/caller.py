@@ -11,8 +11,10 @@ from flybridge.model import commands as c
 from flybridge.model.capabilities import Options
 from flybridge.session.state import State
 
-Scope: TypeAlias = Literal["view", "input", "interrupt", "approve", "spawn", "admin"]
+Scope: TypeAlias = Literal["view", "input", "interrupt", "approve", "spawn", "admin", "control"]
 OPENER = "flybridge.opener"  # the label that names the process which opened a session
+KEY = "flybridge.key"  # the label with the digest of the key by which its opener comes back
+OURS = frozenset({OPENER, KEY})
 
 _NEEDS: dict[type, Scope] = {
     c.SendInput: "input",
@@ -98,18 +100,21 @@ def grants(mode: str, options: Options) -> str:
     return next((name for name in _GRANTING if getattr(options, name)), "")
 
 
-def authorise(caller: Caller, scope: Scope, labels: dict[str, str]) -> None:
+def authorise(
+    caller: Caller, scope: Scope, labels: dict[str, str], *, claimed: bool = False
+) -> None:
     """Let the caller do that in a session with these labels, or refuse.
 
     The process that opened a session may approve in it for as long as it lives, because
-    nobody else knows of the session yet; anyone who joins needs the scope itself.
+    nobody else knows of the session yet; anyone who joins needs the scope itself, or must have
+    ``claimed`` the session with the key that its opener was given.
 
     Raises:
         NotAllowedError: the scope is missing.
     """
     if scope in caller.scopes:
         return
-    opened = bool(caller.process) and labels.get(OPENER) == caller.process
+    opened = bool(caller.process) and (claimed or labels.get(OPENER) == caller.process)
     if scope in ("approve", "admin") and opened and not caller.of_agent:
         return
     why = "an agent cannot grant itself anything" if caller.of_agent else ""

@@ -29,9 +29,11 @@ from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.alarms import Alarms
 from flybridge.runtime.caller import Caller, authorise, knows, outlives_the_prompt, scope_of, who
 from flybridge.runtime.hub import Hub, Sink, Subscription
+from flybridge.runtime.listing import SessionList
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.questions import MAX_REQUEST_ID, Question, SessionQuestions, answer
 from flybridge.runtime.sessions import Sessions
+from flybridge.runtime.terms import USUAL, Terms
 from flybridge.runtime.unrecorded import pass_on
 from flybridge.runtime.uploads import with_uploads
 from flybridge.runtime.waiters import Submitted, is_reached
@@ -70,7 +72,8 @@ class Desk:
         self._hub = hub
         self._blobs = blobs
         known = SessionQuestions(sessions, journal, blobs, audit)
-        self._questions = {**known.table(), **extra}
+        listed = SessionList(sessions, hub.changes)
+        self._questions = {**known.table(), **listed.table(), **extra}
         self._audit = audit
         self._alarms = Alarms()
 
@@ -102,7 +105,7 @@ class Desk:
 
     # ---- submit ------------------------------------------------------------------------------
 
-    async def submit(self, caller: Caller, request: Submit) -> Reply:
+    async def submit(self, caller: Caller, request: Submit, terms: Terms = USUAL) -> Reply:
         """Carry out a command of an authenticated caller.
 
         Raises:
@@ -110,7 +113,7 @@ class Desk:
         """
         event = str(request.command.__struct_config__.tag)
         try:
-            reply = await self._submit(caller, request)
+            reply = await self._submit(caller, request, terms)
         except FlybridgeError as error:
             self._refused(caller, event, request.session, request.request, error)
             if isinstance(error, NotAllowedError) and knows(caller, request.session):
@@ -133,21 +136,24 @@ class Desk:
             )
         return reply
 
-    async def _submit(self, caller: Caller, request: Submit) -> Reply:
+    async def _submit(self, caller: Caller, request: Submit, terms: Terms) -> Reply:
         if not 0 < len(request.request) <= MAX_REQUEST_ID:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
         authorise(caller, "view", {})
         live = self._get(caller, request.session)
         await live.settled(request.command)
         state = live.memory.state
-        authorise(caller, scope_of(request.command), state.labels)
+        claimed = self._sessions.openers.holds(request.session, caller.process)
+        authorise(caller, scope_of(request.command), state.labels, claimed=claimed)
         if outlives_the_prompt(request.command, state):
-            authorise(caller, "admin", state.labels)
-        if isinstance(request.command, c.SendInput) and state.phase == "none":
+            authorise(caller, "admin", state.labels, claimed=claimed)
+        if isinstance(request.command, c.SendInput) and state.phase == "none" and terms.starts:
             await self._sessions.make_room()
         command = await with_uploads(request.command, self._blobs)
         try:
-            done = live.submit(command, principal=caller.principal, request=request.request)
+            done = live.submit(
+                command, principal=caller.principal, request=request.request, terms=terms
+            )
         except StorageError as error:
             raise self._unrecorded(live, caller, request, error) from error
         return await self._reply(live, request, done)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeAlias
 
-from flybridge.runtime.keeper import Exit, Hello, KeeperLink, Welcome
+from flybridge.runtime.keeper import Exit, Hello, KeeperEvents, KeeperLink, Welcome
 from flybridge.session.ports import OutLine
 from flybridge.wire.lines import LineSplitter
 
@@ -32,12 +32,40 @@ class LinkEvents(Protocol):
     def on_lost(self, reason: str) -> None: ...
 
 
-class AgentLink:
-    """One connection to one keeper."""
+class Pipes(Protocol):
+    """A way to the agent: its keeper's, or a socket that the agent dialled in on."""
 
-    def __init__(self, events: LinkEvents, *, consumed: int, max_line: int) -> None:
+    welcome: Welcome
+
+    def send_input(self, number: int, data: bytes) -> None: ...
+    def send_eof(self, number: int) -> None: ...
+    def send_signal(self, number: int, signum: int) -> None: ...
+    def ack(self, offset: int) -> None: ...
+    def keep(self, data: bytes) -> None: ...
+    def end(self) -> None: ...
+    def pause(self) -> None: ...
+    def resume(self) -> None: ...
+    def close(self) -> None: ...
+    async def wait_closed(self) -> None: ...
+
+
+Reach: TypeAlias = Callable[[str, Hello, KeeperEvents], Awaitable[Pipes]]
+
+
+class AgentLink:
+    """One connection to one keeper, or to what stands in its place (``reach``)."""
+
+    def __init__(
+        self,
+        events: LinkEvents,
+        *,
+        consumed: int,
+        max_line: int,
+        reach: Reach = KeeperLink.connect,
+    ) -> None:
         self._events = events
-        self._keeper: KeeperLink | None = None
+        self._reach = reach
+        self._keeper: Pipes | None = None
         self._splitter = LineSplitter(max_line=max_line)
         self._received = consumed
         self._queue: deque[tuple[int, bytes | None]] = deque()  # None: end of input
@@ -45,7 +73,7 @@ class AgentLink:
         self._in_flight = 0
         self._waiting: list[Callable[[], None]] | None = []
         self._stderr = b""
-        self._closing: KeeperLink | None = None
+        self._closing: Pipes | None = None
         self.sent_upto = 0
 
     @property
@@ -58,7 +86,7 @@ class AgentLink:
         Raises:
             KeeperError: nobody is there, or it will not have us.
         """
-        self._keeper = await KeeperLink.connect(socket, hello, self)
+        self._keeper = await self._reach(socket, hello, self)
         welcome = self._keeper.welcome
         self.sent_upto = welcome.took
         if welcome.took > welcome.wrote:
@@ -101,6 +129,11 @@ class AgentLink:
         """The journal has everything up to here: the keeper may forget it."""
         if self._keeper is not None:
             self._keeper.ack(offset)
+
+    def keep(self, data: bytes) -> None:
+        """What only the next gateway may know, and no disk: it outlives us with the agent."""
+        if self._keeper is not None:
+            self._keeper.keep(data)
 
     def end(self) -> None:
         """The agent is over and everything is committed: the keeper may go."""

@@ -23,9 +23,10 @@ from flybridge.runtime.memory import Memory, Step, load_memory
 from flybridge.runtime.queries import Queries
 from flybridge.runtime.services import Installed, Services
 from flybridge.runtime.showing import Showing
+from flybridge.runtime.terms import USUAL, Terms
 from flybridge.runtime.waiters import Submitted, Waiters
 from flybridge.session import ledger
-from flybridge.session.decide import Context, decide
+from flybridge.session.decide import Context
 from flybridge.session.effects import Effect, Kill
 from flybridge.session.lives import start_spec
 from flybridge.session.ports import Driver, IncarnationRow, InputRow, OutLine
@@ -68,7 +69,9 @@ class LiveSession:
 
     # ---- commands ----------------------------------------------------------------------------
 
-    def submit(self, command: c.Command, *, principal: str, request: str) -> Submitted:
+    def submit(
+        self, command: c.Command, *, principal: str, request: str, terms: Terms = USUAL
+    ) -> Submitted:
         """Carry out a command once. It is committed when this returns.
 
         Raises:
@@ -76,7 +79,7 @@ class LiveSession:
             StorageError: it could not be made durable; nothing happened.
         """
         key = ledger.key_of(command, principal, request)
-        print_ = ledger.fingerprint(command, principal, request)
+        print_ = terms.fingerprint or ledger.fingerprint(command, principal, request)
         if self.down is not None:
             raise self.down
         row = self._row(key)
@@ -86,13 +89,14 @@ class LiveSession:
             now_ms=self.services.now_ms(),
             principal=principal,
             request=request,
+            fingerprint=print_,
             attempt=row.attempt + 1 if row else 1,
             incarnation=IncarnationId(self.services.new_id("inc")),
             capabilities=self.installed.capabilities if self.installed else None,
             max_held=self.services.limits.held_inputs,
             may_start=self.services.agents < self.services.limits.agents,
         )
-        decision = decide(self.memory.state, command, context)
+        decision = terms.decide(self.memory.state, command, context)
         step = self.step()
         step.decided(decision)
         self.commit(step, urgent=ledger.grants_nothing(command))
@@ -178,7 +182,7 @@ class LiveSession:
         self.services.hub.publish_step(self.session, step.batches(), shown)
         self._send(step.lines)
         for entry in step.entries:
-            self._tell_waiters(entry.event)
+            self.waiters.heard(entry.event)
         for effect in step.effects:
             self.effects(effect)
         self._watch_clock()
@@ -190,6 +194,8 @@ class LiveSession:
         self.link.ack(self.memory.consumed)
         if not lines:
             return
+        if any(one.line.secret for one in lines):
+            self.link.keep(self.memory.secrets.kept())
         self.link.put(lines)
         last = lines[-1].number
         if any(one.line.key is not None for one in self._outbox.values()):
@@ -208,17 +214,6 @@ class LiveSession:
             return
         if link is self.link and self.down is None:
             link.allow(upto)
-
-    def _tell_waiters(self, event: e.Event) -> None:
-        match event:
-            case e.InputWritten(key=key):
-                self.waiters.moved(key, "written")
-            case e.InputConsumed(key=key):
-                self.waiters.moved(key, "observed")
-            case e.InputOutcome(key=key, outcome=outcome):
-                self.waiters.moved(key, ledger.stage_after(outcome))
-            case _:
-                pass
 
     def _watch_clock(self) -> None:
         if self._expire_timer is not None:

@@ -24,6 +24,7 @@ from flybridge.session.drafts import Drafts
 from flybridge.session.effects import Decision, Effect, Kill, Send, Stop
 from flybridge.session.evolve import evolve
 from flybridge.session.ledger import rows_of
+from flybridge.session.lives import transport_of
 from flybridge.session.ports import (
     Blobs,
     Driver,
@@ -318,6 +319,7 @@ class Step:
         """The row that says it was to be started is committed before anything is started."""
         memory = self.memory
         memory.incarnation = self._new_incarnation(incarnation)
+        memory.incarnation.transport = transport_of(memory.state)
         memory.driver, memory.consumed, memory.memo, memory.next_number = None, 0, b"", 1
         self.incarnation_changed = True
 

@@ -9,6 +9,8 @@ import msgspec
 from flybridge.errors import AgentError
 from flybridge.runtime.branches import Branches
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.claims import Claims
+from flybridge.runtime.dial_in_questions import DialInQuestions
 from flybridge.runtime.file_search import FileParams, FileSearch, FoundFiles
 from flybridge.runtime.inbox import Inbox
 from flybridge.runtime.panels import Panels
@@ -34,17 +36,20 @@ class KnownAgent(msgspec.Struct, kw_only=True):
     queries: list[str] = []
     modes: list[str] = []
     efforts: list[str] = []
+    transports: list[str] = []
 
 
 class Agents(msgspec.Struct, kw_only=True):
     agents: list[KnownAgent]
+    default: str = ""  # which one to offer first
 
 
 class Overview:
     """All of them; the desk takes them as its extra questions."""
 
-    def __init__(self, services: Services, sessions: Sessions) -> None:
+    def __init__(self, services: Services, sessions: Sessions, *, default_agent: str = "") -> None:
         self._services = services
+        self._default_agent = default_agent
         self._sessions = sessions
         self._files = FileSearch()
         self._searching = asyncio.Semaphore(SEARCHES_AT_ONCE)
@@ -57,13 +62,16 @@ class Overview:
             "agents": Question("view", NoParams, self.agents),
             "files": Question("input", FileParams, self.files),
             **panels.table(),
+            **DialInQuestions(sessions).table(),
+            **Claims(sessions).table(),
             **Inbox(sessions, panels).table(),
             **Totals(sessions, journal, self._services.now_ms).table(),
             **Branches(sessions, opening.open).table(),
         }
 
     async def agents(self, _: Caller, __: NoParams) -> Agents:
-        return Agents(agents=[await self._agent(name) for name in self._services.shelf.names()])
+        found = [await self._agent(name) for name in self._services.shelf.names()]
+        return Agents(agents=found, default=self._default_agent)
 
     async def _agent(self, name: str) -> KnownAgent:
         try:
@@ -81,6 +89,7 @@ class Overview:
             queries=sorted(can.queries),
             modes=sorted(can.modes),
             efforts=sorted(can.efforts),
+            transports=sorted(can.transports),
         )
 
     async def files(self, _: Caller, params: FileParams) -> FoundFiles:

@@ -222,6 +222,7 @@ def _settings(live: LiveSession, view: SessionView, found: Gathered) -> dict[str
         "effort": live.memory.state.options.effort,
         "fast": live.memory.state.options.fast,
         "commands": sorted(can.commands),
+        "steers": can.steers,
         "at_start": sorted(can.at_start),
         "output_style": _fields(found.ready.detail if found.ready else UNSET).get(
             "output_style", Raw(b"null")

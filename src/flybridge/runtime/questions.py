@@ -26,15 +26,26 @@ from flybridge.model.audit import Record
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
-from flybridge.runtime.caller import OPENER, Caller, Scope, authorise, grants, knows, who
+from flybridge.runtime.caller import (
+    KEY,
+    OPENER,
+    OURS,
+    Caller,
+    Scope,
+    authorise,
+    grants,
+    knows,
+    who,
+)
 from flybridge.runtime.folders import check_folder, obeyed_in, restricted
 from flybridge.runtime.imports import ImportParams, Imports
 from flybridge.runtime.sessions import Sessions, session_id
-from flybridge.session.ports import Blobs, Journal, SessionRow
+from flybridge.session.ports import Blobs, Journal
 
 MAX_PAGE_BYTES = 1 << 20
 MAX_REQUEST_ID = 200
 MAX_LABELS = 32
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")  # Claude's is a UUID
 Answering: TypeAlias = Callable[[Caller, Any], Awaitable[object]]
 
@@ -66,6 +77,7 @@ class OpenParams(msgspec.Struct, kw_only=True):
     from_pr: str = ""  # go on with the conversation of a pull request
     options: Options = Options()
     folder: Literal["ask", "trust", "restrict"] = "ask"  # what to do with settings it brings
+    key_digest: str = ""  # SHA-256, in hex, of a key: who has that is taken for its opener
 
 
 class FolderParams(msgspec.Struct, kw_only=True):
@@ -99,24 +111,6 @@ class BlobParams(msgspec.Struct, kw_only=True):
     size: int = MAX_PAGE_BYTES
 
 
-class Listed(msgspec.Struct, kw_only=True):
-    """A session as a list shows it."""
-
-    session: SessionId
-    agent: str
-    cwd: str
-    title: str
-    created_ms: int
-    changed_ms: int
-    archived: bool
-    labels: dict[str, str]
-    last_seq: int
-    status: Literal["closed", "off", "starting", "idle", "running"]
-    why: str
-    prompts: int
-    conversation: str = ""  # the agent's own id of it
-
-
 class SessionQuestions:
     """The questions about sessions."""
 
@@ -137,7 +131,6 @@ class SessionQuestions:
         return {
             "open": Question("spawn", OpenParams, self.open, audited=True),
             "import": Question("spawn", ImportParams, self._imports.answer, audited=True),
-            "list": Question("view", NoParams, self.list),
             "view": Question("view", SessionParams, self.view),
             "page": Question("view", PageParams, self.page),
             "blob": Question("view", BlobParams, self.blob),
@@ -167,8 +160,11 @@ class SessionQuestions:
             raise InvalidRequestError(f"no such directory: {params.cwd}")
         if not 0 < len(params.request) <= MAX_REQUEST_ID:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
-        if len(params.labels) > MAX_LABELS or OPENER in params.labels:
+        if len(params.labels) > MAX_LABELS or OURS & params.labels.keys():
             raise InvalidRequestError("too many labels, or one that is ours")
+        if params.key_digest and not _DIGEST.fullmatch(params.key_digest):
+            raise InvalidRequestError("the digest of a key has 64 hex digits")
+        key = {KEY: params.key_digest} if params.key_digest else {}
         self._check_reused(caller, params)
         self._check_resumed(caller, params)
         options = await self._options_in(cwd, caller, params)
@@ -178,7 +174,7 @@ class SessionQuestions:
             title=params.title,
             model=params.model,
             mode=params.mode,
-            labels={**params.labels, OPENER: caller.process},
+            labels={**params.labels, OPENER: caller.process, **key},
             agent_session=params.resume,
             resume=bool(params.resume),
             fork=params.fork,
@@ -250,30 +246,6 @@ class SessionQuestions:
         if not params.fork and holder not in (None, again):
             raise BusyError(f"session {holder} has this conversation open; fork it")
 
-    def _listed(self, row: SessionRow) -> Listed:
-        """A line of the list; a session that is not loaded has no agent and waits for nothing."""
-        live = self._sessions.loaded(row.session)
-        shown = live.showing.summary(live.services.now_ms()) if live is not None else None
-        return Listed(
-            session=row.session,
-            agent=row.agent,
-            cwd=row.cwd,
-            title=row.title,
-            created_ms=row.created_ms,
-            changed_ms=row.changed_ms,
-            archived=row.archived,
-            labels={key: value for key, value in row.labels.items() if key != OPENER},
-            last_seq=row.last_seq,
-            status=shown.status if shown else ("closed" if row.closed else "off"),
-            why=shown.why if shown else "nothing",
-            prompts=len(shown.prompts) if shown else 0,
-            conversation=row.conversation,
-        )
-
-    async def list(self, caller: Caller, _: NoParams) -> object:
-        rows = [row for row in self._sessions.rows() if knows(caller, row.session)]
-        return {"sessions": [self._listed(row) for row in rows]}
-
     async def view(self, _: Caller, params: SessionParams) -> object:
         live = self._sessions.get(params.session)
         return live.showing.summary(live.services.now_ms())
@@ -313,7 +285,9 @@ async def answer(
         authorise(caller, "view", {})
         if not knows(caller, session):
             raise SessionNotFoundError(session)
-        authorise(caller, question.scope, sessions.get(session).memory.state.labels)
+        labels = sessions.get(session).memory.state.labels
+        claimed = sessions.openers.holds(session, caller.process)
+        authorise(caller, question.scope, labels, claimed=claimed)
     return await question.answer(caller, params)
 
 

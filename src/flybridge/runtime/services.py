@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from flybridge.model.capabilities import Capabilities
+from flybridge.runtime.dial_in import DialIns
 from flybridge.runtime.folders import Trusted
 from flybridge.runtime.hub import Hub
 from flybridge.session.ports import Agent, Blobs, Conversations, Journal
@@ -48,6 +49,7 @@ class Timing(msgspec.Struct, frozen=True):
     grace_s: float = 5
     draft_s: float = 1.0
     draft_bytes: int = 256 * 1024
+    dial_in_s: float = 60  # for an agent to connect to us, where it does that
     idle_s: float = 0  # how long an agent may be idle before it is put away; 0: for ever
 
 
@@ -74,3 +76,4 @@ class Services(msgspec.Struct):
     conversations: Conversations | None = None  # None: nobody reads what agents keep themselves
     trusted: Trusted | None = None  # None: every folder is
     agents: int = 0  # how many live or are being started
+    dial_ins: DialIns | None = None  # None: no agent can connect to us

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from uuid import UUID, uuid5
 
 from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError, StorageError
@@ -12,6 +13,7 @@ from flybridge.runtime.eviction import Eviction
 from flybridge.runtime.folders import Trusted
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.memory import DELETING, load_memory, new_memory
+from flybridge.runtime.openers import Openers
 from flybridge.runtime.past import past_of, refuse_second_writer
 from flybridge.runtime.services import Services
 from flybridge.runtime.supervisor import Supervisor
@@ -33,6 +35,8 @@ class Sessions:
         self._live: dict[SessionId, LiveSession] = {}
         self._supervisors: dict[SessionId, Supervisor] = {}
         self._eviction = Eviction(services)
+        self.openers = Openers()
+        self.on_live: Callable[[LiveSession], None] = lambda _: None  # one has come to life
 
     @property
     def trusted(self) -> Trusted | None:
@@ -56,6 +60,7 @@ class Sessions:
             raise SessionNotFoundError(session)
         live = self._keep(LiveSession(load_memory(self._services.journal, loaded), self._services))
         live.reset(loaded.outbox)
+        self.on_live(live)
         return live, loaded.outbox
 
     def _keep(self, live: LiveSession) -> LiveSession:
@@ -107,6 +112,7 @@ class Sessions:
             await supervisor.close()
             self._recover_journal()
             raise
+        self.on_live(live)
         return session
 
     def _recover_journal(self) -> None:
@@ -184,13 +190,14 @@ class Sessions:
         return self._services.agents
 
     def keepers(self) -> list[tuple[int, str]]:
-        """The keepers of all living agents: (pid, start time)."""
+        """The keepers of all living agents: (pid, start time); and agents of people's own."""
         rows = [live.memory.incarnation for live in self._live.values()]
+        dial_ins = self._services.dial_ins
         return [
             (row.keeper_pid, row.keeper_start)
             for row in rows
             if row is not None and row.state != "ended" and row.keeper_pid
-        ]
+        ] + (dial_ins.holders() if dial_ins is not None else [])
 
     async def stop_agent(self, session: SessionId) -> None:
         """End a session's agent; the session stays and can go on later."""
@@ -200,6 +207,8 @@ class Sessions:
     async def close(self) -> None:
         """Put everything away; agents stay with their keepers."""
         await asyncio.gather(*(one.close() for one in self._supervisors.values()))
+        if self._services.dial_ins is not None:
+            await self._services.dial_ins.close()
 
 
 def session_id(principal: str, request: str) -> SessionId:

@@ -19,6 +19,7 @@ from flybridge.model.capabilities import LinkEnd, OpenSpec
 from flybridge.model.facts import Fate, LinkEnded
 from flybridge.model.ids import InputKey
 from flybridge.runtime.adoption import settle
+from flybridge.runtime.dialling import Dialling
 from flybridge.runtime.keeper import Exit, Hello, KeeperUnreachableError, Welcome
 from flybridge.runtime.keeper_start import KeeperSpec, start_keeper
 from flybridge.runtime.link import AgentLink
@@ -47,6 +48,7 @@ class Supervisor:
     def __init__(self, session: LiveSession) -> None:
         self.session = session
         self.services = session.services
+        self._dialling = Dialling(session)
         self.gone = session.gone  # set while no agent lives
         self.gone.set()
         self.forgotten = asyncio.Event()
@@ -75,6 +77,7 @@ class Supervisor:
         self.gone.clear()
 
     def _dead(self) -> None:
+        self._dialling.forget()
         self.services.agents -= not self.gone.is_set()
         self.gone.set()
 
@@ -105,7 +108,7 @@ class Supervisor:
     async def _start_keeper(self, row: IncarnationRow, spec: OpenSpec) -> None:
         session = self.session
         session.installed = await self.services.shelf.get(spec.agent)
-        spec = self._named(spec)
+        spec = await self._dialling.announced(self._named(spec), row)
         launch = session.installed.agent.launch(spec, session.installed.capabilities)
         marks = {
             SESSION_ENV: session.session,
@@ -114,8 +117,10 @@ class Supervisor:
             CONVERSATION_ENV: spec.fork_session or spec.agent_session,
         }
         timing = self.services.timing
+        argv, pipes = self._dialling.program(row, launch.argv)
         keeper = KeeperSpec(
-            argv=launch.argv,
+            argv=argv,
+            pipes=pipes,
             env={**launch.env, **session.installed.environment, **marks},
             cwd=launch.cwd,
             incarnation=row.incarnation,
@@ -162,11 +167,7 @@ class Supervisor:
         session = self.session
         row = session.memory.incarnation
         assert row is not None
-        link = AgentLink(
-            self,
-            consumed=session.memory.consumed,
-            max_line=self.services.limits.line_bytes,
-        )
+        link = self._dialling.new_link(self, row, outbox)
         try:
             welcome = await self._reach(link, row)
         except KeeperError as error:

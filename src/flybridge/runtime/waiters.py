@@ -6,9 +6,10 @@ import asyncio
 
 import msgspec
 
+from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import InputKey
-from flybridge.session.ledger import TERMINAL, stage_of
+from flybridge.session.ledger import TERMINAL, stage_after, stage_of
 
 
 class Submitted(msgspec.Struct):
@@ -36,6 +37,18 @@ class Waiters:
         for until, future in list(self._waiting.get(key, ())):
             if not future.done() and is_reached(stage, until):
                 future.set_result(stage)
+
+    def heard(self, event: e.Event) -> None:
+        """Something was committed; perhaps somebody waits for it."""
+        match event:
+            case e.InputWritten(key=key):
+                self.moved(key, "written")
+            case e.InputConsumed(key=key):
+                self.moved(key, "observed")
+            case e.InputOutcome(key=key, outcome=outcome):
+                self.moved(key, stage_after(outcome))
+            case _:
+                pass
 
     def _forget(self, key: InputKey, future: asyncio.Future[str]) -> None:
         left = [one for one in self._waiting.get(key, ()) if one[1] is not future]

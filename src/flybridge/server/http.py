@@ -37,7 +37,7 @@ from flybridge.server.incoming import (
 from flybridge.server.limiter import Limiter
 from flybridge.server.metrics import Metrics
 from flybridge.server.outgoing import Send, Sending, answered, failure, respond
-from flybridge.server.peer import TALK, agent_of
+from flybridge.server.peer import OF_AGENT, TALK, agent_of
 from flybridge.server.problems import HttpError
 from flybridge.server.routes.route import PUBLIC, Api, Call, Route
 from flybridge.server.sse import Receive, Streams
@@ -158,7 +158,7 @@ class WebApp:
             caller,
             principal=agent_of(caller.principal),
             of_agent=True,
-            scopes=caller.scopes & TALK,
+            scopes=caller.scopes & OF_AGENT,
         )
 
 
@@ -201,7 +201,7 @@ class _Place:
             of_agent = route.method != "GET" and await app.of_agent(scope)
             return Call(app.api, head, caller=None, source=source, of_agent=of_agent)
         caller = await app.caller_of(head, scope)
-        missing = next((one for one in ("view", route.scope) if one not in caller.scopes), "")
+        missing = next((one for one in route.needs if one not in caller.scopes), "")
         if missing:
             self._note_refusal(caller, route, missing)
             why = "an agent cannot grant itself anything" if caller.of_agent else ""

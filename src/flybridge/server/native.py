@@ -25,6 +25,7 @@ from flybridge.model.requests import Ask, Request
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Client
 from flybridge.runtime.hub import Subscription
+from flybridge.session.ports import Adapter
 from flybridge.wire.native.messages import MAX_LINE_BYTES, DetachedLine, Welcome, encode
 
 HIGH_WATER = 256 * 1024  # beyond it a client gets nothing new from its sessions
@@ -40,6 +41,13 @@ class Requests(Protocol):
     async def handle(self, client: Client, request: Request) -> None: ...
     def gone(self, client: Client) -> None: ...
     def drained(self, client: Client) -> None: ...
+
+
+class Speaker(Adapter, Protocol):
+    """An adapter that knows when a conversation has begun, and when it makes no sense."""
+
+    closed: bool
+    greeted: bool
 
 
 class SharedWrites:
@@ -109,7 +117,7 @@ class NativeClient(asyncio.Protocol):
         self._door = door
         self.subscriptions: dict[SessionId, Subscription] = {}
         self.transport: asyncio.Transport | None = None
-        self._adapter: NativeAdapter | None = None
+        self._adapter: Speaker | None = None
         self._out: list[bytes] = []
         self._out_bytes = 0
         self._paused = False
@@ -128,9 +136,13 @@ class NativeClient(asyncio.Protocol):
     def admit(self, caller: Caller, *, max_line: int = MAX_LINE_BYTES) -> None:
         """It is known who this is; what they say counts from here on."""
         self.caller = caller
-        self._adapter = NativeAdapter(welcome=self._door.welcome(caller), max_line=max_line)
+        self._adapter = self.speak(max_line)
         self._door.clients.add(self)
         self._door.changed()
+
+    def speak(self, max_line: int) -> Speaker:
+        """What puts this client's words into ours: the native protocol, unless a door says so."""
+        return NativeAdapter(welcome=self._door.welcome(self.caller), max_line=max_line)
 
     def leave(self) -> None:
         """Nothing is taken from it or given to it any more."""

@@ -22,6 +22,7 @@ from flybridge.runtime.process import boot_id, descends_from, start_time
 
 _CREDENTIALS = struct.Struct("iII")
 TALK: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
+OF_AGENT: frozenset[Scope] = TALK | {"control"}  # and what a team lets it do by that is little
 OPEN: frozenset[Scope] = TALK | {"spawn"}
 ALL: frozenset[Scope] = OPEN | {"approve", "admin"}
 

@@ -16,7 +16,7 @@ import resource
 import socket
 import ssl
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from email.utils import formatdate
 from typing import Any
 
@@ -147,8 +147,14 @@ class TcpDoor:
             sock.close()
         self._sockets.clear()
 
-    async def open(self, app: Any, websocket: Callable[..., asyncio.Protocol]) -> None:
-        """Let clients in: HTTP to ``app``, upgrades to ``websocket``.
+    async def open(
+        self,
+        app: Any,
+        websocket: Callable[..., asyncio.Protocol],
+        elsewhere: Mapping[str, Callable[..., asyncio.Protocol]] | None = None,
+    ) -> None:
+        """Let clients in: HTTP to ``app``, upgrades to ``websocket``, or to whoever has that
+        path ``elsewhere``.
 
         Raises:
             GatewayError: the certificate cannot be used.
@@ -172,6 +178,7 @@ class TcpDoor:
             h11_max_incomplete_event_size=HEAD_BYTES,
         )
         self._config.load()
+        self._elsewhere = dict(elsewhere or {})
         raise_file_limit(self._limits.connections + FILES_BESIDE)
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(Complaints())
@@ -198,7 +205,9 @@ class TcpDoor:
         return context
 
     def _connection(self) -> asyncio.Protocol:
-        return Connection(self._config, self._state, self._sources, self._limits)
+        one = Connection(self._config, self._state, self._sources, self._limits)
+        one.elsewhere = self._elsewhere
+        return one
 
     async def close(self) -> None:
         """Take nobody in any more, let answers that are on their way out, then hang up."""
@@ -278,6 +287,8 @@ class StrictHttp(h11.Connection):
 class Connection(H11Protocol):
     """One connection that has to say what it wants, and to say it in time."""
 
+    elsewhere: Mapping[str, Any] = {}  # path → what takes upgrades there
+
     def __init__(
         self, config: Config, state: ServerState, sources: Counter[str], limits: TcpLimits
     ) -> None:
@@ -321,6 +332,8 @@ class Connection(H11Protocol):
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
         self._leave()  # from here on it is the WebSocket class that counts
+        target = event.target.decode("ascii", "replace")
+        self.ws_protocol_class = self.elsewhere.get(target, self.ws_protocol_class)
         super().handle_websocket_upgrade(event)
 
     def _watch(self) -> None:

@@ -14,7 +14,7 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.server.authority import Authority
 from flybridge.server.gate import Head, Refused
-from flybridge.server.peer import TALK, agent_of
+from flybridge.server.peer import OF_AGENT, agent_of
 from flybridge.server.problems import MEDIA_TYPE, of_refusal
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.wire.native.messages import Auth
@@ -102,7 +102,7 @@ async def judged(peers: TcpPeers, caller: Caller, transport: asyncio.Transport) 
         caller,
         principal=agent_of(caller.principal),
         of_agent=True,
-        scopes=caller.scopes & TALK,
+        scopes=caller.scopes & OF_AGENT,
     )
 
 

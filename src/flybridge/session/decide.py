@@ -42,6 +42,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     now_ms: int
     principal: str = ""
     request: str = ""
+    fingerprint: str = ""  # of the request, where it is more than its command
     attempt: int = 1
     incarnation: IncarnationId = IncarnationId("")  # to use should an agent be started
     capabilities: Capabilities | None = None  # of the agent; None: not known yet
@@ -123,6 +124,11 @@ def decide(state: State, command: c.Command, context: Context) -> Decision:
             assert_never(command)
 
 
+def nothing_to_do(state: State, command: c.Command, context: Context) -> Decision:
+    """Claim the key of a command that has nothing left to do: a repeat has to hear the same."""
+    return _of_session(state, command, context, [], [])
+
+
 def _accepted(
     state: State, command: c.Command, context: Context, **more: object
 ) -> e.InputAccepted:
@@ -130,7 +136,8 @@ def _accepted(
         key=ledger.key_of(command, context.principal, context.request),
         kind=ledger.kind_of(command),
         by=context.principal,
-        fingerprint=ledger.fingerprint(command, context.principal, context.request),
+        fingerprint=context.fingerprint
+        or ledger.fingerprint(command, context.principal, context.request),
         attempt=context.attempt,
         choice=ledger.choice_of(command),
         **more,  # type: ignore[arg-type]

@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from flybridge.model import events as e
+from flybridge.model.content import Text
 from flybridge.model.ids import TurnId
+from flybridge.session.secrets import HIDDEN
 from flybridge.session.state import OpenInput, OpenItem, OpenPrompt, State
 
 MAX_RULES = 256
@@ -95,6 +97,7 @@ def _accepted(state: State, event: e.InputAccepted) -> None:
         choice=event.choice,
         since_ms=state.at_ms,
     )
+    state.confided = state.confided or event.content == (Text(HIDDEN),)
 
 
 def _dispatched(state: State, event: e.InputDispatched) -> None:
@@ -123,6 +126,7 @@ def _edited(state: State, event: e.QueueChanged) -> None:
 def _turn_started(state: State, event: e.TurnStarted) -> None:
     state.turn, state.turn_since_ms = event.turn, state.at_ms
     state.turns += 1
+    state.ended = ""
     state.spoke = True
     _go_on(state)
     for one in state.inputs.values():  # shown to have been read before the turn was
@@ -132,6 +136,7 @@ def _turn_started(state: State, event: e.TurnStarted) -> None:
 
 def _turn_ended(state: State, event: e.TurnEnded) -> None:
     state.turn = TurnId("")
+    state.ended = event.reason
     state.cost_usd += event.cost_usd
     state.gauges = {**state.gauges, **event.gauges}
     _go_on(state)
@@ -215,6 +220,11 @@ def _rate_limit(state: State, event: e.RateLimit) -> None:
         state.waiting_for, state.waiting_until_ms = "rate_limit", event.resets_ms
 
 
+def _error(state: State, event: e.Error) -> None:
+    if event.code == "wedged":
+        state.waiting_for = "wedged"
+
+
 def _go_on(state: State) -> None:
     """Something moved: it no longer waits for the clock."""
     state.waiting_for, state.waiting_until_ms = "", 0
@@ -253,6 +263,7 @@ _CHANGES: dict[type, Callable[[State, Any], None]] = {
     e.BackgroundChanged: _background,
     e.Retry: _retry,
     e.RateLimit: _rate_limit,
+    e.Error: _error,
 }
 _NOTHING: frozenset[type] = frozenset(
     {
@@ -262,7 +273,6 @@ _NOTHING: frozenset[type] = frozenset(
         e.Tasks,
         e.PermissionAuto,
         e.Notice,
-        e.Error,
         e.Gap,
         e.Unrecognised,
     }

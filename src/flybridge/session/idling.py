@@ -14,6 +14,7 @@ from flybridge.session.effects import Decision, Stop
 from flybridge.session.state import State
 
 MAX_SAID = 20
+PUT_AWAY = "the agent was put away"  # how its notice begins
 
 
 def may_go(state: State) -> bool:
@@ -24,7 +25,7 @@ def may_go(state: State) -> bool:
 
 def put_away(state: State, why: str) -> Decision:
     """End an idle agent, and say so."""
-    said = f"the agent was put away ({why}); your next message brings it back"
+    said = f"{PUT_AWAY} ({why}); your next message brings it back"
     if state.rules:
         lost = "\n".join(f"- {_text(one)}" for one in state.rules[:MAX_SAID])
         said += f". It will ask again about what was allowed for this session:\n{lost}"

@@ -6,7 +6,7 @@ import msgspec
 
 from flybridge.errors import NotSupportedError
 from flybridge.model import commands as c
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec, Options, Transport
 from flybridge.session.state import State
 
 BYPASS = "bypassPermissions"
@@ -30,6 +30,13 @@ def start_spec(state: State) -> OpenSpec:
         from_pr=state.from_pr if goes_on else "",
         options=state.options,
     )
+
+
+def transport_of(state: State) -> Transport:
+    """How the life that begins now is reached. A person starts only what is all new."""
+    chosen, spec = state.options.transport, start_spec(state)
+    goes_on = spec.resume or spec.fork or spec.continue_latest or spec.from_pr
+    return "socket" if chosen == "by_hand" and goes_on else chosen
 
 
 def options_of(spec: OpenSpec) -> Options:

@@ -7,12 +7,12 @@ adapter, ``take`` hands over the bytes to write. The runtime commits first, then
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 import msgspec
 from msgspec import Raw
 
-from flybridge.model.capabilities import Capabilities, Launch, LinkEnd, OpenSpec
+from flybridge.model.capabilities import Capabilities, Launch, LinkEnd, OpenSpec, Transport
 from flybridge.model.commands import Command
 from flybridge.model.deliveries import Answer, Batch, Delivery, Gauge, Preview
 from flybridge.model.events import Event
@@ -90,6 +90,15 @@ class Driver(Protocol):
 
     def memo(self, session: SessionId) -> bytes:
         """All that must survive a restart. Small: texts of open items are kept elsewhere."""
+
+
+@runtime_checkable
+class Rejoins(Protocol):
+    """What a driver also has whose agent connects to us, and may lose the connection."""
+
+    def rejoined(self, last: str, now_ms: int) -> bool:
+        """The same process is there again. ``last`` names the last it said, to whomever;
+        returns whether anything of that was lost."""
 
 
 class Agent(Protocol):
@@ -173,6 +182,7 @@ class IncarnationRow(msgspec.Struct, kw_only=True):
     agent_pid: int = 0
     agent_start: str = ""
     asked_to_end: bool = False
+    transport: Transport = "stdio"
 
 
 class SessionRow(msgspec.Struct, kw_only=True):

@@ -91,14 +91,16 @@ class State(msgspec.Struct):
     turn: TurnId = TurnId("")
     turns: int = 0
     turn_since_ms: int = 0
+    ended: str = ""  # how the last turn did; "" while one runs, and before the first
     cost_usd: float = 0.0
     items: dict[ItemId, OpenItem] = {}
     prompts: dict[PromptId, OpenPrompt] = {}
     inputs: dict[InputKey, OpenInput] = {}
     gauges: dict[str, Raw] = {}
     background: int = 0  # how many things run beside the conversation
+    confided: bool = False  # something was said that is kept nowhere, and hidden while it is known
     rules: list[Raw] = []  # what this life of the agent may do without asking again
-    waiting_for: Literal["", "rate_limit", "retry", "compaction"] = ""
+    waiting_for: Literal["", "rate_limit", "retry", "compaction", "wedged"] = ""
     waiting_until_ms: int = 0
 
     def held(self) -> list[InputKey]:

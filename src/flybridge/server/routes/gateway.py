@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
+from flybridge.runtime.listing import Listed
 from flybridge.runtime.overview import Agents
-from flybridge.runtime.questions import Listed
 from flybridge.runtime.totals import MAX_DAYS, Usage
 from flybridge.server.metrics import MEDIA_TYPE, family, process_families
 from flybridge.server.routes.route import API, PUBLIC, Answered, Call, Params, Route

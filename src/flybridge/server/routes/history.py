@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from flybridge.drivers.claude.history import Summary, summarise
 from flybridge.errors import NotSupportedError, StorageError
-from flybridge.runtime.questions import Listed
+from flybridge.runtime.listing import Listed
 from flybridge.server.routes.route import API, Body, Call, Name, Params, Route
 from flybridge.store.claude_history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
 from flybridge.store.claude_search import search as find_words

@@ -25,6 +25,7 @@ from flybridge.server.authority import Authority
 from flybridge.server.gate import Head
 from flybridge.server.metrics import Metrics
 from flybridge.server.sse import Receive, Send, Streams
+from flybridge.server.web_files import WebFiles
 from flybridge.session.ports import Blobs
 from flybridge.store.claude_history import ClaudeHistory
 
@@ -75,6 +76,7 @@ class Api(msgspec.Struct, kw_only=True):
     audit: Callable[[Record], None]
     audit_log: Path | None = None
     history: ClaudeHistory | None = None
+    web: WebFiles = msgspec.field(default_factory=WebFiles)
     secure: bool = False
     base_path: str = ""
     document: bytes = b""  # OpenAPI, encoded once
@@ -168,3 +170,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Every scope it takes. Whoever steers by control messages need not see anything."""
+        return (self.scope,) if self.scope == "control" else ("view", self.scope)

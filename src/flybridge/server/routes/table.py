@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from flybridge.server import pages
-from flybridge.server.routes import access, blobs, gateway, history, prompts, sessions, talking
+from flybridge.server import pages, web_page
+from flybridge.server.routes import (
+    access,
+    blobs,
+    control,
+    devices,
+    gateway,
+    history,
+    prompts,
+    sessions,
+    talking,
+)
 from flybridge.server.routes.route import PUBLIC, Route
 
 ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,
     *talking.ROUTES,
     *prompts.ROUTES,
+    *control.ROUTES,
     *blobs.ROUTES,
     *history.ROUTES,
     *gateway.ROUTES,
     *access.ROUTES,
+    *devices.ROUTES,
     *pages.ROUTES,
+    *web_page.ROUTES,
 )
 # Whoever may come this far is anybody. A route is public only if it is listed here, too.
 PUBLIC_ROUTES = frozenset(
     {
         "GET /",
+        "GET /s/{name}",
+        "GET /new",
+        "GET /history",
+        "GET /settings",
+        "GET /help",
+        "GET /access",
+        "GET /devices",
+        "GET /assets/{name}",
         "GET /login",
         "GET /static/{name}",
         "GET /api/v1/health",

@@ -320,6 +320,7 @@ class ResponseBody(Struct, frozen=True, kw_only=True):
     response: MaybeRaw = UNSET
     error: MaybeRaw = UNSET
     error_code: MaybeRaw = UNSET  # newer
+    pending_permission_requests: MaybeRaw = UNSET  # where initialize was refused
 
 
 class ControlResponse(Struct, frozen=True, tag="control_response"):

@@ -1,0 +1,57 @@
+"""The box with four buttons, against a server and the demo agent."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.at_terminal import STEADY, WAIT_S, Home, home_in
+from tests.cli.test_companion import DEVICES
+from tests.cli.test_devices import listed, person
+from tests.cli.test_serve import serving
+from tests.server.handheld import Handheld
+
+BOX = Path(__file__).parents[2] / "examples" / "button_box.py"
+
+
+def test_a_button_says_yes_to_what_the_box_shows(short_tmp: Path) -> None:
+    with home_in(short_tmp) as home:
+        home.env["FLYBRIDGE_DEFAULT_AGENT"] = STEADY
+        with serving(home, *DEVICES):
+            _press(home)
+
+
+async def _prompt(port: int, token: str) -> None:
+    """Somebody says something; where does not matter."""
+    held = await Handheld.connect(port, token=token)
+    await held.wait_for("idle")
+    held.prompt("run echo hello")
+    await held.wait_for("waiting")
+    held.close()
+
+
+def _press(home: Home) -> None:
+    flags = ("--may", "approve", "--may", "input")
+    token = person(home, "devices", "pair", "--token", "--name", "box", *flags)
+    address = listed(home)["listening"]
+    with subprocess.Popen(
+        [sys.executable, str(BOX), address],
+        env={**home.env, "DEVICE_TOKEN": token},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as box:
+        assert box.stdin is not None
+        assert box.stdout is not None
+        assert box.stdout.readline() == f"[0] {STEADY} idle\n"
+        asyncio.run(_prompt(int(address.rpartition(":")[2]), token))
+        while (line := box.stdout.readline()) != f"[0] {STEADY} waiting Bash echo hello\n":
+            assert line
+        box.stdin.write("y\n")
+        box.stdin.flush()
+        while box.stdout.readline() != f"[0] {STEADY} idle\n":
+            pass
+        box.stdin.close()
+        assert box.wait(WAIT_S) == 0
