@@ -35,15 +35,15 @@ check: web-tests  ## format, lint, types, import floors, generated pages
 	@$(PY) -m mypy
 	@.venv/bin/lint-imports --no-logo
 	@$(PY) -m tools.check_web
-	@$(PY) tools/generate.py --check
-	@$(PY) tools/cli_help.py --check
-	@$(PY) tools/schema.py --check
-	@$(PY) tools/openapi.py --check
-	@$(PY) tools/ipc_reference.py --check
-	@$(PY) tools/runs_page.py --check
-	@$(PY) tools/companion_page.py --check
-	@$(PY) tools/control_page.py --check
-	@$(PY) tools/conformance.py --check
+	@$(PY) -m tools.generate --check
+	@$(PY) -m tools.cli_help --check
+	@$(PY) -m tools.schema --check
+	@$(PY) -m tools.openapi --check
+	@$(PY) -m tools.ipc_reference --check
+	@$(PY) -m tools.runs_page --check
+	@$(PY) -m tools.companion_page --check
+	@$(PY) -m tools.control_page --check
+	@$(PY) -m tools.conformance --check
 
 fmt: web-tests      ## format, and fix what can be fixed
 	@$(PY) -m ruff format --quiet .
@@ -51,15 +51,15 @@ fmt: web-tests      ## format, and fix what can be fixed
 	@$(PY) -m tools.check_web --fix
 
 docs: .ready     ## write the reference pages that are read off the code
-	@$(PY) tools/generate.py
-	@$(PY) tools/cli_help.py
-	@$(PY) tools/schema.py
-	@$(PY) tools/openapi.py
-	@$(PY) tools/ipc_reference.py
-	@$(PY) tools/runs_page.py
-	@$(PY) tools/companion_page.py
-	@$(PY) tools/control_page.py
-	@$(PY) tools/conformance.py
+	@$(PY) -m tools.generate
+	@$(PY) -m tools.cli_help
+	@$(PY) -m tools.schema
+	@$(PY) -m tools.openapi
+	@$(PY) -m tools.ipc_reference
+	@$(PY) -m tools.runs_page
+	@$(PY) -m tools.companion_page
+	@$(PY) -m tools.control_page
+	@$(PY) -m tools.conformance
 
 screenshots: web-tests  ## take the pictures of the page for the documentation
 	@$(PY) -m tools.screenshots

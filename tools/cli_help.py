@@ -1,20 +1,19 @@
 """Write docs/reference/cli.md from what the commands say of themselves.
 
-python tools/cli_help.py            write it
-python tools/cli_help.py --check    exit 1 if it is not what the commands say
+python -m tools.cli_help            write it
+python -m tools.cli_help --check    exit 1 if it is not what the commands say
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 
 from flybridge.cli import main as flybridge
+from tools import pages
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "cli.md"
 WIDTH = 88
 INTRODUCTION = """\
 # The command line
@@ -77,21 +76,8 @@ def _sections(command: click.Command, name: str, above: click.Context | None) ->
                 yield from _sections(found, below, context)
 
 
-def stale() -> bool:
-    return not PAGE.exists() or PAGE.read_text() != page()
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        if stale():
-            sys.stdout.write("docs/reference/cli.md is not what the commands say\n")
-        return int(stale())
-    if arguments:
-        sys.stderr.write(__doc__ or "")
-        return 2
-    PAGE.write_text(page())
-    return 0
+FILES: pages.Files = {pages.REFERENCE / "cli.md": page}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

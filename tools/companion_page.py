@@ -1,7 +1,7 @@
 """Write the reference page of the companion protocol: read off the structs that speak it.
 
-python tools/companion_page.py            write it
-python tools/companion_page.py --check    say what differs, and exit 1 if anything does
+python -m tools.companion_page            write it
+python -m tools.companion_page --check    say what differs, and exit 1 if anything does
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec
@@ -19,9 +18,8 @@ from flybridge.adapters.companion import device
 from flybridge.adapters.companion.board import SLOTS
 from flybridge.server import devices
 from flybridge.wire.companion import budget, messages
+from tools import pages
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "companion.md"
 SOURCE = inspect.getsource(messages)
 WORDS = {str: "text", int: "number", bool: "true or false", type(None): "null"}
 RIGHTS = ", ".join(f"`{one}`" for one in devices.RIGHTS)
@@ -125,14 +123,8 @@ def _kind(kind: Any) -> str:
     return " or ".join(WORDS[one] for one in parts)
 
 
-def main() -> int:
-    if "--check" not in sys.argv:
-        PAGE.write_text(page())
-    elif not PAGE.exists() or PAGE.read_text() != page():
-        sys.stdout.write("docs/reference/companion.md is stale: make docs\n")
-        return 1
-    return 0
+FILES: pages.Files = {pages.REFERENCE / "companion.md": page}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

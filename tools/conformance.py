@@ -1,7 +1,7 @@
 """Write the page that says which test shows each thing other people's documents claim.
 
-    python tools/conformance.py            write it
-    python tools/conformance.py --check    say what is wrong with it, and exit 1 if anything is
+    python -m tools.conformance            write it
+    python -m tools.conformance --check    say what is wrong with it, and exit 1 if anything is
 
 A document is one file in tests/conformance: a title, an introduction and its rows. A test says
 which rows it shows with ``@pytest.mark.conforms("PN-7", "rule 14")``; that is read off the
@@ -12,7 +12,6 @@ release; so is a mark that names no row.
 from __future__ import annotations
 
 import ast
-import difflib
 import re
 import sys
 import tomllib
@@ -20,6 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+
+from tools import pages
 
 ROOT = Path(__file__).parents[1]
 PAGE = Path("docs/reference/conformance.md")
@@ -237,9 +238,7 @@ def _slug(heading: str) -> str:
 
 def stale(root: Path) -> str:
     """How the page differs from what it should be."""
-    path = root / PAGE
-    old = path.read_text().splitlines() if path.exists() else []
-    return "\n".join(difflib.unified_diff(old, page(root).splitlines(), "there", "tests", "", ""))
+    return pages.difference(root / PAGE, page(root))
 
 
 def main(arguments: list[str]) -> int:

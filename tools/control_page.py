@@ -1,22 +1,19 @@
 """Write the reference page of the control protocol: read off the structs that speak it.
 
-python tools/control_page.py            write it
-python tools/control_page.py --check    say what differs, and exit 1 if anything does
+python -m tools.control_page            write it
+python -m tools.control_page --check    say what differs, and exit 1 if anything does
 """
 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from flybridge.wire.control import messages, signed
+from tools import pages
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "control.md"
 SOURCE = inspect.getsource(messages)
 HEAD = f"""\
 # The control protocol
@@ -151,17 +148,8 @@ def _rows(name: str) -> Iterator[str]:
             yield f"| `{field}` | `{kind}` | {needed} | {remark} |\n"
 
 
-def main() -> int:
-    wanted = page()
-    have = PAGE.read_text() if PAGE.exists() else ""
-    if "--check" not in sys.argv:
-        PAGE.write_text(wanted)
-    elif have != wanted:
-        lines = difflib.unified_diff(have.splitlines(), wanted.splitlines(), "page", "code", "", "")
-        sys.stdout.write("\n".join([*lines, "docs/reference/control.md is stale: make docs", ""]))
-        return 1
-    return 0
+FILES: pages.Files = {pages.REFERENCE / "control.md": page}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

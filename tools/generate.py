@@ -1,7 +1,7 @@
 """Write the reference pages that can be read off the code: events, commands, errors.
 
-    python tools/generate.py            write them
-    python tools/generate.py --check    say what differs, and exit 1 if anything does
+    python -m tools.generate            write them
+    python -m tools.generate --check    say what differs, and exit 1 if anything does
 
 Tags, names and defaults come from the structs themselves; types and the remark behind a field
 come from the source text, because that is where a person wrote them.
@@ -10,20 +10,17 @@ come from the source text, because that is where a person wrote them.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
 
 from flybridge import errors
 from flybridge.model import commands, content, events
+from tools import pages
 
-ROOT = Path(__file__).parents[1]
-REFERENCE = ROOT / "docs" / "reference"
 NOTE = "<!-- Written by tools/generate.py from {source}; edit that, then run make docs. -->\n\n"
 
 
@@ -153,36 +150,11 @@ def _first_line(kind: type) -> str:
 
 # ---- the command ---------------------------------------------------------------------------
 
-PAGES: dict[str, Callable[[], str]] = {"events.md": events_page, "errors.md": errors_page}
-
-
-def stale() -> dict[str, str]:
-    """The pages that differ from what the code says, and how."""
-    found = {}
-    for name, page in PAGES.items():
-        path = REFERENCE / name
-        old = path.read_text() if path.exists() else ""
-        diff = difflib.unified_diff(old.splitlines(), page().splitlines(), "there", "code", "", "")
-        if text := "\n".join(diff):
-            found[name] = text
-    return found
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        for name, text in stale().items():
-            sys.stdout.write(
-                f"docs/reference/{name} is not what the code says; make docs\n{text}\n"
-            )
-        return 1 if stale() else 0
-    if arguments:
-        sys.stderr.write(__doc__ or "")
-        return 2
-    REFERENCE.mkdir(parents=True, exist_ok=True)
-    for name, page in PAGES.items():
-        (REFERENCE / name).write_text(page())
-    return 0
+FILES: pages.Files = {
+    pages.REFERENCE / "events.md": events_page,
+    pages.REFERENCE / "errors.md": errors_page,
+}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

@@ -1,25 +1,23 @@
 """Write docs/reference/ipc.md from the structs that speak the IPC.
 
-python tools/ipc_reference.py            write it
-python tools/ipc_reference.py --check    say what differs, and exit 1 if anything does
+python -m tools.ipc_reference            write it
+python -m tools.ipc_reference --check    say what differs, and exit 1 if anything does
 """
 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
 import msgspec
 
 from flybridge.wire.ipc import messages, views
+from tools import pages
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference" / "ipc.md"
 COMPONENTS: dict[str, type] = {
     "settings": views.SettingsPanel,
     "help": views.HelpPanel,
@@ -147,23 +145,8 @@ def _default(value: ast.expr | None) -> str:
     return known.get(shown, f"`{shown}`")
 
 
-def main(arguments: Sequence[str]) -> int:
-    there = PAGE.read_text() if PAGE.exists() else ""
-    if arguments == ["--check"]:
-        diff = difflib.unified_diff(
-            there.splitlines(), page().splitlines(), "there", "code", "", ""
-        )
-        if text := "\n".join(diff):
-            sys.stdout.write(
-                f"docs/reference/ipc.md is not what the code says; make docs\n{text}\n"
-            )
-        return 1 if text else 0
-    if arguments:
-        sys.stderr.write(__doc__ or "")
-        return 2
-    PAGE.write_text(page())
-    return 0
+FILES: pages.Files = {pages.REFERENCE / "ipc.md": page}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

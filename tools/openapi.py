@@ -1,7 +1,7 @@
 """Write the OpenAPI document and the page of HTTP routes, both read off the table of routes.
 
-python tools/openapi.py            write them
-python tools/openapi.py --check    say what differs, and exit 1 if anything does
+python -m tools.openapi            write them
+python -m tools.openapi --check    say what differs, and exit 1 if anything does
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 
@@ -18,8 +17,8 @@ from flybridge.server.openapi import document
 from flybridge.server.problems import STATUS
 from flybridge.server.routes.route import API, PUBLIC, Route
 from flybridge.server.routes.table import ROUTES
+from tools import pages
 
-REFERENCE = Path(__file__).parents[1] / "docs" / "reference"
 INTRODUCTION = """\
 # HTTP interface
 
@@ -90,33 +89,16 @@ def _codes() -> Iterator[str]:
         yield f"| `{code}` | {status} |\n"
 
 
-def written() -> dict[Path, str]:
+def described() -> str:
     found = json.loads(msgspec.json.encode(document(ROUTES, version=flybridge.__version__)))
-    text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-    return {REFERENCE / "openapi.json": text, REFERENCE / "http-api.md": page()}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-def stale() -> list[str]:
-    """The files that are not what the code says."""
-    return [
-        path.name
-        for path, text in written().items()
-        if not path.exists() or path.read_text() != text
-    ]
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        for name in stale():
-            sys.stdout.write(f"docs/reference/{name} is not what the routes say: make docs\n")
-        return int(bool(stale()))
-    if arguments:
-        sys.stderr.write(__doc__ or "")
-        return 2
-    for path, text in written().items():
-        path.write_text(text)
-    return 0
+FILES: pages.Files = {
+    pages.REFERENCE / "openapi.json": described,
+    pages.REFERENCE / "http-api.md": page,
+}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

@@ -1,23 +1,20 @@
 """Write the reference page of the run protocol: read off the structs that speak it.
 
-python tools/runs_page.py            write it
-python tools/runs_page.py --check    say what differs, and exit 1 if anything does
+python -m tools.runs_page            write it
+python -m tools.runs_page --check    say what differs, and exit 1 if anything does
 """
 
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, get_args
 
 from flybridge.wire.runs import messages
+from tools import pages
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "runs.md"
 SOURCE = inspect.getsource(messages)
 HEAD = f"""\
 # The run protocol
@@ -105,17 +102,8 @@ def _fields(struct: type) -> str:
     return "| field | type | needed | |\n|---|---|---|---|\n" + "".join(rows) + "\n"
 
 
-def main() -> int:
-    wanted = page()
-    have = PAGE.read_text() if PAGE.exists() else ""
-    if "--check" not in sys.argv:
-        PAGE.write_text(wanted)
-    elif have != wanted:
-        lines = difflib.unified_diff(have.splitlines(), wanted.splitlines(), "page", "code", "", "")
-        sys.stdout.write("\n".join([*lines, "docs/reference/runs.md is stale: make docs", ""]))
-        return 1
-    return 0
+FILES: pages.Files = {pages.REFERENCE / "runs.md": page}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

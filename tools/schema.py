@@ -1,7 +1,7 @@
 """Write down the native protocol for other languages: a JSON Schema, and TypeScript types.
 
-    python tools/schema.py            write them
-    python tools/schema.py --check    say what differs, and exit 1 if anything does
+    python -m tools.schema            write them
+    python -m tools.schema --check    say what differs, and exit 1 if anything does
 
 Both are read off the structs that speak it. What stays raw on the wire because nobody there
 needs to know it (a command, an event, a view) is filled in here. Names that belong to browsers
@@ -11,12 +11,10 @@ already (Text, Event, Error …) get the name of their kind behind them.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, TypeAlias, get_args
 
 import msgspec
@@ -24,8 +22,8 @@ import msgspec
 from flybridge.model import commands, content, events
 from flybridge.session.views import SessionView
 from flybridge.wire.native import messages
+from tools import pages
 
-ROOT = Path(__file__).parents[1]
 REF = "#/$defs/"
 Schema: TypeAlias = dict[str, Any]
 
@@ -229,38 +227,11 @@ def _json() -> str:
     return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-FILES: dict[str, Callable[[], str]] = {
-    "docs/reference/native-protocol.schema.json": _json,
-    "web/src/protocol.gen.ts": typescript,
+FILES: pages.Files = {
+    pages.REFERENCE / "native-protocol.schema.json": _json,
+    pages.ROOT / "web" / "src" / "protocol.gen.ts": typescript,
 }
 
 
-def stale() -> dict[str, str]:
-    """The files that differ from what the code says, and how."""
-    found = {}
-    for name, make in FILES.items():
-        path = ROOT / name
-        old = path.read_text() if path.exists() else ""
-        diff = difflib.unified_diff(old.splitlines(), make().splitlines(), "there", "code", "", "")
-        if text := "\n".join(diff):
-            found[name] = text
-    return found
-
-
-def main(arguments: list[str]) -> int:
-    if arguments == ["--check"]:
-        for name, text in stale().items():
-            sys.stdout.write(f"{name} is not what the code says; make docs\n{text}\n")
-        return 1 if stale() else 0
-    if arguments:
-        sys.stderr.write(__doc__ or "")
-        return 2
-    for name, make in FILES.items():
-        path = ROOT / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(make())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pages.main(sys.argv[1:], FILES, __doc__))

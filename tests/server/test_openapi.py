@@ -12,6 +12,7 @@ from flybridge.server.openapi import document
 from flybridge.server.routes.route import API
 from flybridge.server.routes.table import ROUTES
 from tools import openapi as tool
+from tools import pages
 
 DOCUMENT: dict[str, Any] = json.loads(
     msgspec.json.encode(document(ROUTES, version=flybridge.__version__))
@@ -56,4 +57,4 @@ def test_operations_have_names_of_their_own() -> None:
 
 
 def test_what_is_checked_in_is_what_the_code_says() -> None:
-    assert tool.stale() == []
+    assert pages.stale(tool.FILES) == {}
