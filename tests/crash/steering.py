@@ -17,6 +17,7 @@ from flybridge.wire.control.times import format_time
 from flybridge.wire.native.messages import ReplyLine
 from tests.crash.evidence import GatewayGoneError, Json, Sent, script, send_input
 from tests.crash.operations import warm
+from tests.crash.points import Maker
 from tests.crash.rig import Rig
 from tests.crash.tracer import Point, Tracer, points_between
 
@@ -180,3 +181,7 @@ class Steered:
         again = self._send(message)
         settled = ("ok", "internal_error", "rejected")
         assert again["duplicate"] == (again["result"] in settled) or again["result"] == "not_live"
+
+
+def steered(kind: str, *, keeper_too: bool) -> Maker:
+    return lambda base: Steered(base, kind, keeper_too=keeper_too)

@@ -29,6 +29,7 @@ from multiprocessing.synchronize import Event
 
 from tests.crash.operations import EVERY
 from tests.crash.points import Maker, Opening, doing, kill_everywhere
+from tests.crash.steering import steered
 from tests.soak.work import STORM_KILLS, Round, one_storm, work
 
 REPORT_S = 30.0
@@ -114,6 +115,9 @@ def all_points() -> bool:
     for name, operation in EVERY.items():
         makers[f"{name}, keeper lives"] = doing(operation, keeper_too=False)
         makers[f"{name}, keeper dies too"] = doing(operation, keeper_too=True)
+    for kind in ("stdin", "content_ref", "interrupt"):
+        makers[f"control {kind}, keeper lives"] = steered(kind, keeper_too=False)
+        makers[f"control {kind}, keeper dies too"] = steered(kind, keeper_too=True)
     fine = True
     for what, make in makers.items():
         try:
