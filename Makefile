@@ -9,7 +9,7 @@ COMPILE := $(PY) -m uv pip compile -q --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run chat web screenshots test agents check fmt docs soak bench bench-full bench-web lock clean
+.PHONY: help run chat web test agents check fmt docs screenshots soak bench bench-full bench-web lock clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12

@@ -196,6 +196,8 @@ TYPED = [one for one in ROUTES if one.body is not None and one.body is not bytes
 
 def fitting(route: Route) -> list[dict[str, Any]]:
     """Bodies that are right for a route."""
+    if route.body is msgspec.Raw:  # whatever it is, its reader sees to it
+        return BODIES
     known = {one.name for one in msgspec.structs.fields(route.body or Body)}
     return [one for one in BODIES if set(one) <= known] or BODIES
 

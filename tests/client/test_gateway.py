@@ -87,6 +87,7 @@ async def test_a_session_is_opened_with_what_was_given(
             "from_pr": "",
             "options": {},
             "folder": "ask",
+            "key_digest": "",
         }
     ]
     await client.open(agent="demo", cwd="/p")

@@ -201,6 +201,7 @@ def test_a_small_picture_goes_with_the_message(gateway: Served, visitor: Visitor
     attach(page, {"name": "dot.gif", "mimeType": "image/gif", "buffer": GIF})
     row = page.get_by_role("list", name="Attached")
     expect(row).to_contain_text("dot.gif")
+    expect(row).not_to_contain_text("reading")  # only what was read is kept
     expect(row.get_by_role("img")).to_have_count(0)  # it says nothing that its name does not
     page.reload()
     expect(row).to_contain_text("dot.gif")

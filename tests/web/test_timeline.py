@@ -87,7 +87,7 @@ def test_a_long_session_is_fetched_in_pages(gateway: Served, visitor: Visitor) -
     """Older lines come when their place comes near, and nothing that is read moves."""
     session = gateway.new_session(f"timeline-{next(_names)}")
     gateway.say(session, "hello", f"say-{next(_names)}")
-    for _ in range(45):
+    for _ in range(60):  # more events than are fetched at first
         gateway.say(session, "context", f"say-{next(_names)}")
     page = visitor().open(f"/s/{session}")
     log = page.get_by_role("log")

@@ -16,6 +16,11 @@ export function fromEnd(place: Place): number {
   return Math.max(0, place.height - place.view - place.top);
 }
 
+/** Somebody scrolled up: nothing that grew does that, and what shrank took its height along. */
+export function movedUp(last: Place, now: Place): boolean {
+  return now.top < last.top - 1 && now.height >= last.height;
+}
+
 /** After a scroll of the reader's or of ours. */
 export function follows(before: boolean, last: Place, now: Place): boolean {
   if (fromEnd(now) <= NEAR) return true;

@@ -1,5 +1,5 @@
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { type Place, follows } from "./follow.ts";
+import { type Place, follows, movedUp } from "./follow.ts";
 
 interface Followed {
   readonly scroller: RefObject<HTMLDivElement | null>;
@@ -43,6 +43,8 @@ export function useFollow(newest: number, where: "bottom" | "top"): Followed {
       if (next !== now.current.following) become(next);
     };
     const grown = new ResizeObserver(() => {
+      // the reader may have scrolled in this very frame, and is not to be pulled back
+      if (now.current.following && movedUp(now.current.place, placeOf(box))) become(false);
       if (now.current.following && where === "bottom") box.scrollTop = box.scrollHeight;
       now.current.place = placeOf(box);
     });
