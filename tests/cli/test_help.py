@@ -19,8 +19,8 @@ def test_the_page_has_every_command() -> None:
 
 
 def test_the_tool_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli_help.main(["--check"]) == 0
-    assert cli_help.main(["--what"]) == 2
+    assert pages.main(["--check"], cli_help.FILES, cli_help.__doc__) == 0
+    assert pages.main(["--what"], cli_help.FILES, cli_help.__doc__) == 2
     assert "--check" in capsys.readouterr().err
 
 
