@@ -47,25 +47,18 @@ class Front:
         gate = gate_for(
             self._door.port, names=spec.names, secure=spec.secure, base_path=spec.base_path
         )
-        self._clients = WebSocketDoor(
-            desk,
-            gate=gate,
-            authority=authority,
-            welcome=welcome,
-            now_ms=now_ms,
-            changed=changed,
-            audit=audit,
-            keepers=keepers,
-        )
-        self._senders = ControlSocketDoor(
-            desk,
-            gate=gate,
-            authority=authority,
-            welcome=welcome,
-            now_ms=now_ms,
-            changed=changed,
-            audit=audit,
-            keepers=keepers,
+        self._clients, self._senders = (
+            door(
+                desk,
+                gate=gate,
+                authority=authority,
+                welcome=welcome,
+                now_ms=now_ms,
+                changed=changed,
+                audit=audit,
+                keepers=keepers,
+            )
+            for door in (WebSocketDoor, ControlSocketDoor)
         )
         self._app = make_app(
             desk,
