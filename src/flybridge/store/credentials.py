@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from flybridge.errors import StorageCorruptError
-from flybridge.store.private_file import read_private, write_private
+from flybridge.store.private_file import read_versioned, write_private
 
 VERSION = 1
 
@@ -57,16 +56,7 @@ class CredentialFile:
             StorageError: somebody else could have written or read it.
             StorageCorruptError: it is not ours to read.
         """
-        data = read_private(self._path)
-        if data is None:
-            return Credentials()
-        try:
-            found = msgspec.json.decode(data, type=Credentials)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageCorruptError(f"{self._path} cannot be read: {error}") from error
-        if found.version != VERSION:
-            raise StorageCorruptError(f"{self._path} is of another version: {found.version}")
-        return found
+        return read_versioned(self._path, Credentials, VERSION)
 
     def save(self, credentials: Credentials) -> None:
         """Replace it.

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from flybridge.errors import StorageCorruptError
-from flybridge.store.private_file import read_private, write_private
+from flybridge.store.private_file import read_versioned, write_private
 
 VERSION = 1
 
@@ -49,16 +48,7 @@ class DeviceFile:
         self.known = self._load()
 
     def _load(self) -> Known:
-        data = read_private(self._path)
-        if data is None:
-            return Known()
-        try:
-            found = msgspec.json.decode(data, type=Known)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageCorruptError(f"{self._path} cannot be read: {error}") from error
-        if found.version != VERSION:
-            raise StorageCorruptError(f"{self._path} is of another version: {found.version}")
-        return found
+        return read_versioned(self._path, Known, VERSION)
 
     def change(
         self,

@@ -5,12 +5,25 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Protocol, TypeVar
 
-from flybridge.errors import StorageError
+import msgspec
+
+from flybridge.errors import StorageCorruptError, StorageError
 from flybridge.store.ballast import disk_error
 from flybridge.store.barrier import sync_folder
 
 MAX_BYTES = 16 << 20
+
+
+class HasVersion(Protocol):
+    """What a file of ours is read into."""
+
+    @property
+    def version(self) -> int: ...
+
+
+Versioned = TypeVar("Versioned", bound=HasVersion)
 
 
 def read_private(path: Path) -> bytes | None:
@@ -40,6 +53,25 @@ def read_private(path: Path) -> bytes | None:
             return file.read(MAX_BYTES)
     finally:
         os.close(fd)
+
+
+def read_versioned(path: Path, kind: type[Versioned], version: int) -> Versioned:
+    """What the file holds, of the one version we know; nothing where there is none.
+
+    Raises:
+        StorageError: somebody else could have written or read it.
+        StorageCorruptError: it is not ours to read.
+    """
+    data = read_private(path)
+    if data is None:
+        return kind()
+    try:
+        found = msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageCorruptError(f"{path} cannot be read: {error}") from error
+    if found.version != version:
+        raise StorageCorruptError(f"{path} is of another version: {found.version}")
+    return found
 
 
 def write_private(path: Path, data: bytes) -> None:
