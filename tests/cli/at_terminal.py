@@ -31,7 +31,8 @@ from tests.cli.screen_model import ScreenModel
 WAIT_S = 20.0
 FAST = "flybridge-demo-fast"  # a model of the demo agent: it does not wait between words
 STEADY = "steady"  # the demo agent at an even pace
-STEADY_MS = 4
+SLOW = "slow"  # ... and one that is never done before its test is
+PACES_MS = {STEADY: 4, SLOW: 350}
 NO_MARK = "no run has this mark"
 
 
@@ -142,11 +143,11 @@ class Home:
         folder = self.base / "config" / "flybridge"
         folder.mkdir(parents=True)
         demo = [sys.executable, "-P", "-m", "flybridge.demo"]
-        steady = json.dumps(["env", f"FLYBRIDGE_DEMO_SPEED={STEADY_MS}", *demo])
-        (folder / "config.yaml").write_text(
-            f"agents:\n  recorder:\n    kind: claude\n    program: {program}\n"
-            f"  {STEADY}:\n    kind: demo\n    program: {steady}\n"
-        )
+        agents = f"agents:\n  recorder:\n    kind: claude\n    program: {program}\n"
+        for name, pace in PACES_MS.items():
+            paced = json.dumps(["env", f"FLYBRIDGE_DEMO_SPEED={pace}", *demo])
+            agents += f"  {name}:\n    kind: demo\n    program: {paced}\n"
+        (folder / "config.yaml").write_text(agents)
         (folder / "config.yaml").chmod(0o600)
 
     def argv(self, *args: str) -> list[str]:
