@@ -36,7 +36,7 @@ def test_rules_are_found_by_whom_and_what_they_are_about() -> None:
     assert teams.applying(LEAD, "stdin") == [every]
 
 
-@pytest.mark.parametrize("data", [b"[]", b"{", b'{"version":2}', b'{"members":[{}]}'])
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"version":2}', b'{"members":[{}]}'])
 def test_a_file_that_is_not_ours_is_not_taken_for_an_empty_one(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "teams"
     path.write_bytes(data)

@@ -7,7 +7,6 @@ machine itself, and there only to somebody who proved to know it.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import re
 import ssl
@@ -19,6 +18,7 @@ from flybridge.client.connection import Connection
 from flybridge.client.link import PING_S, Link
 from flybridge.client.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
+from flybridge.model.loopback import is_loopback
 
 CONNECT_S = 10.0
 PATH = "/api/v1/ws"
@@ -70,7 +70,7 @@ def parse_url(text: str) -> Url:
         secure=secure,
         base_path=parts.path.rstrip("/"),
     )
-    if not secure and not _is_here(url.host):
+    if not secure and not is_loopback(url.host):
         raise GatewayError(f"{url} would send your token in the clear: say https")
     return url
 
@@ -86,15 +86,6 @@ def _wrong() -> GatewayError:
 def _is_plain(parts: SplitResult) -> bool:
     given = (parts.username, parts.password, parts.query, parts.fragment)
     return parts.scheme in _SCHEMES and not any(given)
-
-
-def _is_here(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class UrlAddress:

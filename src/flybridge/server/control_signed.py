@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 import msgspec
 
 from flybridge.errors import InvalidRequestError
+from flybridge.model.loopback import is_loopback
 from flybridge.runtime.caller import Caller
 from flybridge.store.teams import Teams
 from flybridge.wire.control import signed
@@ -52,9 +51,4 @@ def is_signature(public: str, signature: bytes, data: bytes) -> bool:
 
 def is_remote(caller: Caller) -> bool:
     """Whether it came from another machine: then it has to be signed."""
-    if caller.door in ("unix", DOOR):
-        return False
-    try:
-        return not ipaddress.ip_address(caller.source).is_loopback
-    except ValueError:
-        return True
+    return caller.door not in ("unix", DOOR) and not is_loopback(caller.source)

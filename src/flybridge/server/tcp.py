@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import logging
 import re
 import resource
@@ -27,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from flybridge.errors import GatewayError
+from flybridge.model.loopback import is_loopback
 
 HEAD_BYTES = 32 * 1024
 KEEP_ALIVE_S = 30
@@ -75,20 +75,11 @@ def check_bind(spec: TcpSpec) -> None:
         raise GatewayError("TLS needs both a certificate and its key")
     if spec.base_path and not (spec.base_path.startswith("/") and spec.base_path.isprintable()):
         raise GatewayError("the base path begins with a slash")
-    if spec.host and not _is_loopback(spec.host) and not spec.secure:
+    if spec.host and not is_loopback(spec.host) and not spec.secure:
         raise GatewayError(
             f"{spec.host} can be reached by others: say --tls-cert and --tls-key, or listen on "
             "127.0.0.1 behind a proxy that has them"
         )
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class TcpDoor:

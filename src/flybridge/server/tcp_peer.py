@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
+from flybridge.model.loopback import is_loopback
 from flybridge.runtime.keeper_program import Process, processes
 from flybridge.server.peer import is_keeper
 
@@ -58,15 +59,9 @@ def is_of_agent(client: Address, server: Address, keepers: set[tuple[int, str]])
     except (OSError, ValueError):
         return True
     if found is None:  # on another machine; or here, and gone already
-        return _is_loopback(client[0])
+        return is_loopback(client[0])
     uid, inode = found
     return inode == 0 or _is_held(inode, uid, _below(keepers))
-
-
-def _is_loopback(host: str) -> bool:
-    address = ipaddress.ip_address(host.partition("%")[0])
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
 
 
 # ---- the kernel's list of sockets ------------------------------------------------------------

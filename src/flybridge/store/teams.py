@@ -10,8 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from flybridge.errors import StorageCorruptError
-from flybridge.store.private_file import read_private, write_private
+from flybridge.store.private_file import read_versioned, write_private
 
 VERSION = 1
 ANY: Final = "*"
@@ -73,13 +72,7 @@ class TeamFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        data = read_private(path)
-        try:
-            self.teams = msgspec.json.decode(data, type=Teams) if data else Teams()
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageCorruptError(f"{path} cannot be read: {error}") from error
-        if self.teams.version != VERSION:
-            raise StorageCorruptError(f"{path} is of another version: {self.teams.version}")
+        self.teams = read_versioned(path, Teams, VERSION)
 
     def save(self, teams: Teams) -> None:
         """Replace it.
