@@ -86,3 +86,11 @@ def test_tasks_are_listed_beside_and_folded_in_the_text(gateway: Served, visitor
     expect(panel).to_contain_text("3 of 3 done")
     panel.get_by_role("button", name="As a board").click()
     expect(panel.get_by_role("region", name="Done").get_by_role("listitem")).to_have_count(3)
+
+
+def test_code_in_a_change_has_its_colours(gateway: Served, visitor: Visitor) -> None:
+    _session, page = asking(gateway, visitor, "edit")
+    change = page.get_by_role("region", name="Waiting for you").get_by_role(
+        "group", name="Changes in"
+    )
+    expect(change.locator(".syn-keyword").first).to_have_text("def")

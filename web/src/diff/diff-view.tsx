@@ -3,9 +3,13 @@
 import { type ReactNode, memo, useMemo, useState } from "react";
 import { visible } from "../text/control.ts";
 import { CopyButton } from "../text/copy-button.tsx";
+import type { LineColours } from "../text/fence.ts";
+import { type Language, languageOfPath } from "../text/languages.ts";
+import { useColours } from "../text/use-colours.tsx";
 import style from "./diff.module.css";
 import { type Hunk, patchText, summaryOf, summaryText } from "./hunks.ts";
-import { pairsOf, rowsOf } from "./rows.ts";
+import { type Row, pairsOf, rowsOf } from "./rows.ts";
+import { coloursOfRows, sidesOf } from "./sides.ts";
 import { SplitRow } from "./split.tsx";
 import { UnifiedRow } from "./unified.tsx";
 
@@ -46,6 +50,7 @@ export const DiffView = memo(function DiffView(props: DiffViewProps) {
           label={`Changes in ${shownPath}`}
           mode={mode}
           hunks={hunks}
+          language={languageOfPath(path)}
           numbered={numbered}
           fold={fold}
         />
@@ -75,13 +80,15 @@ interface RowsProps {
   readonly label: string;
   readonly mode: "unified" | "split";
   readonly hunks: readonly Hunk[];
+  readonly language: Language | null;
   readonly numbered: boolean;
   readonly fold: number;
 }
 
-function Rows({ label, mode, hunks, numbered, fold }: RowsProps) {
+function Rows({ label, mode, hunks, language, numbered, fold }: RowsProps) {
   const [asked, setAsked] = useState(fold || PAGE);
   const rows = useMemo(() => rowsOf(hunks), [hunks]);
+  const colours = useRowColours(rows, language);
   const pairs = useMemo(() => (mode === "split" ? pairsOf(rows) : []), [mode, rows]);
   const total = mode === "split" ? pairs.length : rows.length;
   // One more row costs less room than the button that would hide it.
@@ -91,15 +98,29 @@ function Rows({ label, mode, hunks, numbered, fold }: RowsProps) {
     <>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- arrow keys scroll it */}
       <div className={style.scroll} role="group" aria-label={label} tabIndex={0}>
-        <div className={mode === "split" ? style.split : style.unified} data-numbered={numbered}>
+        <div
+          className={mode === "split" ? style.split : style.unified}
+          data-numbered={numbered}
+          data-only={onlyKind(rows)}
+        >
           {/* oxlint-disable react/no-array-index-key -- rows have no other name */}
           {mode === "split"
             ? pairs
                 .slice(0, shown)
-                .map((one, at) => <SplitRow key={at} pair={one} numbered={numbered} />)
+                .map((one, at) => (
+                  <SplitRow
+                    key={at}
+                    pair={one}
+                    numbered={numbered}
+                    left={one.kind === "sides" && one.left ? colours.get(one.left) : undefined}
+                    right={one.kind === "sides" && one.right ? colours.get(one.right) : undefined}
+                  />
+                ))
             : rows
                 .slice(0, shown)
-                .map((one, at) => <UnifiedRow key={at} row={one} numbered={numbered} />)}
+                .map((one, at) => (
+                  <UnifiedRow key={at} row={one} numbered={numbered} colours={colours.get(one)} />
+                ))}
           {/* oxlint-enable react/no-array-index-key */}
         </div>
       </div>
@@ -112,6 +133,23 @@ function Rows({ label, mode, hunks, numbered, fold }: RowsProps) {
       )}
     </>
   );
+}
+
+/** A file that is new, or goes away, has numbers on one side. */
+function onlyKind(rows: readonly Row[]): Row["kind"] | undefined {
+  const first = rows.find((row) => row.kind !== "note")?.kind;
+  return rows.every((row) => row.kind === first || row.kind === "note") ? first : undefined;
+}
+
+/** Both texts are code of one language; each line keeps its colours as they come. */
+function useRowColours(
+  rows: readonly Row[],
+  language: Language | null,
+): ReadonlyMap<Row, LineColours> {
+  const sides = useMemo(() => sidesOf(rows), [rows]);
+  const before = useColours(sides.old, sides.old === "" ? null : language, false);
+  const after = useColours(sides.new, sides.new === "" ? null : language, false);
+  return useMemo(() => coloursOfRows(rows, before, after), [rows, before, after]);
 }
 
 function More({ onClick, children }: { onClick: () => void; children: ReactNode }) {

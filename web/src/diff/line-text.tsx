@@ -1,25 +1,36 @@
-/** The words of a line, those that changed marked. */
+/** The words of a line with their colours, those that changed marked. */
 
 import { useMemo } from "react";
-import { visible } from "../text/control.ts";
+import { Coloured } from "../text/coloured.tsx";
+import type { LineColours } from "../text/fence.ts";
 import { type Part, wordDiff } from "../text/words.ts";
 import style from "./diff.module.css";
 import type { Row } from "./rows.ts";
+import { markedOf } from "./segments.ts";
 
 /** Letters of one line that are shown. */
 const LONGEST = 2000;
 
-export function LineText({ row }: { row: Extract<Row, { text: string }> }) {
+interface LineTextProps {
+  readonly row: Extract<Row, { text: string }>;
+  readonly colours: LineColours | undefined;
+}
+
+export function LineText({ row, colours }: LineTextProps) {
   const parts = useMemo(() => partsOf(row), [row]);
-  if (parts === null) return short(row.text);
-  return parts.map((one, at) =>
-    one.changed ? (
+  if (row.text.length > LONGEST || (parts === null && colours === undefined)) {
+    return short(row.text);
+  }
+  const marked = markedOf(parts ?? [{ text: row.text, changed: false }], colours);
+  return marked.map(({ changed, segments }, at) =>
+    changed ? (
       // oxlint-disable-next-line react/no-array-index-key -- words have no other name
       <mark key={at} className={row.kind === "added" ? style.wordAdded : style.wordRemoved}>
-        {visible(one.text)}
+        <Coloured runs={segments} />
       </mark>
     ) : (
-      visible(one.text)
+      // oxlint-disable-next-line react/no-array-index-key -- nor have those between them
+      <Coloured key={at} runs={segments} />
     ),
   );
 }
@@ -31,8 +42,8 @@ function partsOf(row: Extract<Row, { text: string }>): readonly Part[] | null {
 }
 
 function short(text: string): string {
-  if (text.length <= LONGEST) return visible(text);
-  return `${visible(text.slice(0, LONGEST))} \u2026 ${text.length - LONGEST} more characters`;
+  if (text.length <= LONGEST) return text;
+  return `${text.slice(0, LONGEST)} \u2026 ${text.length - LONGEST} more characters`;
 }
 
 /** What a line is, for those who hear it. */

@@ -1,5 +1,6 @@
 /** Hunks as rows that can be drawn, one below the other or side by side. */
 
+import { visible } from "../text/control.ts";
 import type { Hunk } from "./hunks.ts";
 
 export type Row =
@@ -46,7 +47,7 @@ function addHunk(rows: Row[], hunk: Hunk): void {
     added = [];
   };
   for (const line of hunk.lines) {
-    const text = line.slice(1);
+    const text = visible(line.slice(1));
     if (line.startsWith("-")) {
       if (added.length > 0) settle();
       removed.push({ kind: "removed", number: before++, text, partner: null });

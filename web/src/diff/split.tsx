@@ -1,18 +1,26 @@
 /** One row of a change, old and new side by side. */
 
 import { memo } from "react";
+import type { LineColours } from "../text/fence.ts";
 import style from "./diff.module.css";
 import { LineText, heardOf } from "./line-text.tsx";
 import type { Pair, Row } from "./rows.ts";
 import { Across, Sign } from "./unified.tsx";
 
-export const SplitRow = memo(function SplitRow(props: { pair: Pair; numbered: boolean }) {
-  const { pair, numbered } = props;
+interface SplitRowProps {
+  readonly pair: Pair;
+  readonly numbered: boolean;
+  readonly left: LineColours | undefined;
+  readonly right: LineColours | undefined;
+}
+
+export const SplitRow = memo(function SplitRow(props: SplitRowProps) {
+  const { pair, numbered, left, right } = props;
   if (pair.kind === "across") return <Across row={pair.row} />;
   return (
     <div className={style.pair}>
-      <Side row={pair.left} side="left" numbered={numbered} />
-      <Side row={pair.right} side="right" numbered={numbered} />
+      <Side row={pair.left} side="left" numbered={numbered} colours={left} />
+      <Side row={pair.right} side="right" numbered={numbered} colours={right} />
     </div>
   );
 });
@@ -21,9 +29,10 @@ interface SideProps {
   readonly row: Row | null;
   readonly side: "left" | "right";
   readonly numbered: boolean;
+  readonly colours: LineColours | undefined;
 }
 
-function Side({ row, side, numbered }: SideProps) {
+function Side({ row, side, numbered, colours }: SideProps) {
   if (row === null || row.kind === "gap" || row.kind === "note") {
     return <div className={style.nothing} />;
   }
@@ -36,7 +45,7 @@ function Side({ row, side, numbered }: SideProps) {
       <Sign kind={row.kind} />
       <span className={style.text}>
         <span className={style.heard}>{heardOf(row, numbered)}</span>
-        <LineText row={row} />
+        <LineText row={row} colours={colours} />
       </span>
     </div>
   );

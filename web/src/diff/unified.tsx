@@ -1,14 +1,21 @@
 /** One row of a change, old and new lines below one another. */
 
 import { memo } from "react";
+import type { LineColours } from "../text/fence.ts";
 import style from "./diff.module.css";
 import { LineText, heardOf } from "./line-text.tsx";
 import type { Row } from "./rows.ts";
 
 const SIGNS = { same: " ", removed: "\u2212", added: "+" } as const;
 
-export const UnifiedRow = memo(function UnifiedRow(props: { row: Row; numbered: boolean }) {
-  const { row, numbered } = props;
+interface UnifiedRowProps {
+  readonly row: Row;
+  readonly numbered: boolean;
+  readonly colours: LineColours | undefined;
+}
+
+export const UnifiedRow = memo(function UnifiedRow(props: UnifiedRowProps) {
+  const { row, numbered, colours } = props;
   if (row.kind === "gap" || row.kind === "note") return <Across row={row} />;
   const old = row.kind === "same" ? row.old : row.kind === "removed" ? row.number : "";
   const fresh = row.kind === "same" ? row.new : row.kind === "added" ? row.number : "";
@@ -19,7 +26,7 @@ export const UnifiedRow = memo(function UnifiedRow(props: { row: Row; numbered: 
       <Sign kind={row.kind} />
       <span className={style.text}>
         <span className={style.heard}>{heardOf(row, numbered)}</span>
-        <LineText row={row} />
+        <LineText row={row} colours={colours} />
       </span>
     </div>
   );

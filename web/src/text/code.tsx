@@ -3,11 +3,10 @@
 import { type ReactNode, memo, useMemo } from "react";
 import style from "./code.module.css";
 import { visible } from "./control.ts";
+import { Coloured } from "./coloured.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { type LineColours, runsOf } from "./fence.ts";
 import { type Language, languageOf, languageOfPath } from "./languages.ts";
-import { KINDS } from "./palette.ts";
-import "./syntax.css";
 import { useColours } from "./use-colours.tsx";
 
 export interface CodeProps {
@@ -100,16 +99,7 @@ const LineGroup = memo(function LineGroup(props: LineGroupProps) {
   return lines.map((line, at) => (
     // oxlint-disable-next-line react/no-array-index-key -- lines have no other name
     <Line key={at} number={firstLine === undefined ? undefined : firstLine + at}>
-      {runsOf(line, at < ready ? colours[from + at] : undefined).map(({ text, kind }, place) =>
-        kind === 0 ? (
-          text
-        ) : (
-          // oxlint-disable-next-line react/no-array-index-key -- nor have runs
-          <span key={place} className={`syn-${KINDS[kind] ?? "plain"}`}>
-            {text}
-          </span>
-        ),
-      )}
+      <Coloured runs={runsOf(line, at < ready ? colours[from + at] : undefined)} />
       {at === lines.length - 1 ? end : "\n"}
     </Line>
   ));
