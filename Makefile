@@ -64,9 +64,10 @@ docs: .ready     ## write the reference pages that are read off the code
 screenshots: web-tests  ## take the pictures of the page for the documentation
 	@$(PY) -m tools.screenshots
 
-soak: .ready     ## the big counts: random kills, runs and inputs, with printed seeds; hours
+soak: web-tests  ## the big counts: random kills, runs and inputs, with printed seeds; hours
 	@$(PY) -m tests.soak
 	@$(PY) -m tests.soak.runs --count 1000
+	@$(PY) -m tests.soak.visits --count 200
 	@$(PY) -m fuzz gate --count 5000000
 	@$(PY) -m fuzz envelope --count 4000000
 	@$(PY) -m fuzz frames --count 1000000
@@ -89,7 +90,7 @@ lock: .ready     ## pin every dependency again, with hashes and without addresse
 clean:           ## remove everything that make made
 	@rm -rf .venv .ready .ready-run .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	  .import_linter_cache build dist bench/results bench/node/node_modules \
-	  web/node_modules src/flybridge/server/built
+	  bench/web/lighthouse/node_modules web/node_modules src/flybridge/server/built
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is touched last: a set-up that failed half way is done again from the start.
