@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visitor
 from tests.web.rig import Served
@@ -11,6 +11,17 @@ def test_a_link_from_the_terminal_leads_to_the_page(visitor: Visitor) -> None:
     page = visitor(logged_in=False).log_in()
     page.wait_for_selector("#root > *")
     assert page.title().startswith("Flybridge")
+
+
+def test_the_login_asks_a_browser_only_that_was_in_before(
+    gateway: Served, visitor: Visitor
+) -> None:
+    stranger = visitor(logged_in=False).page()  # a refusal on the console would fail this
+    stranger.goto(f"{gateway.address}/login", wait_until="networkidle")
+    stranger.get_by_label("Password").wait_for()
+    known = visitor().page()
+    known.goto(f"{gateway.address}/login", wait_until="commit")
+    known.wait_for_url(f"{gateway.address}/")
 
 
 @pytest.mark.parametrize("path", ["/", "/history", "/settings"])
@@ -59,3 +70,12 @@ def test_sessions_that_others_open_are_there(gateway: Served, visitor: Visitor) 
     gateway.say(session, "hello", "smoke-2")
     page = visitor().open(f"/s/{session}")
     page.get_by_text("Smoke").first.wait_for()
+
+
+def test_a_phone_draws_its_bars_in_the_colour_of_the_page(visitor: Visitor) -> None:
+    page = visitor(size="phone", theme="light").open()
+    page.wait_for_selector("#root > *")
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        expect(page.locator("meta[name=theme-color]")).to_have_attribute("content", ground)
