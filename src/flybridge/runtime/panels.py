@@ -18,6 +18,7 @@ from flybridge.model import events as e
 from flybridge.model.deliveries import Entry
 from flybridge.model.ids import PromptId, SessionId
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.checkout import checkout_of
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.log_scan import Wanted, slices
 from flybridge.runtime.questions import Question
@@ -27,7 +28,17 @@ from flybridge.session.views import SessionView
 
 MAX_GATHERED = 64
 PanelName: TypeAlias = Literal[
-    "summary", "prompts", "queue", "tasks", "context", "cost", "settings", "help", "commands", "mcp"
+    "summary",
+    "prompts",
+    "queue",
+    "tasks",
+    "context",
+    "cost",
+    "settings",
+    "help",
+    "commands",
+    "mcp",
+    "checkout",
 ]
 PromptEvent: TypeAlias = e.PermissionRequested | e.QuestionRequested
 _WANTED = Wanted(
@@ -125,6 +136,8 @@ class Panels:
                 return _help(view, (await self.gathered(live)).ready)
             case "commands":
                 return {"commands": _commands((await self.gathered(live)).ready)}
+            case "checkout":
+                return await asyncio.to_thread(checkout_of, view.cwd)
             case "mcp":
                 return {"servers": _told((await self.gathered(live)).ready, "mcp_servers")}
             case _:

@@ -113,6 +113,7 @@ async def test_a_picture_that_was_uploaded_goes_to_the_agent(web: Web) -> None:
         "help",
         "commands",
         "mcp",
+        "checkout",
     ],
 )
 async def test_every_view_can_be_seen(web: Web, name: str) -> None:

@@ -9,6 +9,7 @@ import { attention, titleOf } from "../store/attention.ts";
 import { rowOf, rowWithView } from "../store/rows.ts";
 import type { SessionStore } from "../store/session.ts";
 import { lastTurnCost } from "../store/usage.ts";
+import { Branch } from "./branch.tsx";
 import { ContextGauge } from "./context-gauge.tsx";
 import style from "./header.module.css";
 
@@ -30,6 +31,7 @@ export function Header({ store }: { readonly store: SessionStore }): ReactNode {
       <span className={style.folder} title={view.cwd}>
         {view.cwd}
       </span>
+      <Branch session={store.session} busy={view.status === "running"} />
       <span className={style.agent}>{[view.agent, view.model].filter(Boolean).join(" · ")}</span>
       <span className={style.figures}>
         <ContextGauge store={store} />
@@ -52,7 +54,11 @@ function Cost({
   const last = lastTurnCost(ids, (id) => store.item(id));
   if (total === 0) return null;
   return (
-    <span className={style.cost} aria-label={`Cost ${money(total)}, last turn ${money(last)}`}>
+    <span
+      className={style.cost}
+      role="group" // a name needs a role
+      aria-label={`Cost ${money(total)}, last turn ${money(last)}`}
+    >
       {money(total)}
       {last > 0 && <span className={style.delta}> +{money(last)}</span>}
     </span>
