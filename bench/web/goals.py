@@ -47,4 +47,7 @@ ROWS = (
     Row("nodes", "most nodes of the transcript", "", "memory", at_most=40_000),
     Row("caught_up_ms", "connected again until it streams in sight", "ms", "cuts", at_most=300),
     Row("caught_up_worst_ms", "... the longest of 20", "ms", "cuts"),
+    Row("fast_points", "Lighthouse, worst of 4 pages: performance", "", "rated", at_least=95),
+    Row("access_points", "... accessibility", "", "rated", at_least=100),
+    Row("practice_points", "... best practices", "", "rated", at_least=100),
 )

@@ -7,18 +7,26 @@
   const seen = { frames: [], longs: [], inputs: [], late: [] };
   const sockets = [];
   const WAIT_MS = 30_000;
+  const KEYS = ["keydown", "keyup"];
   let waiting = [];
   let framing = false;
   let watching = false;
   let busy = 0; // while nobody waits for anything, nothing is done here
 
+  /**
+   * Calls `run` in the first task after this one. After a key the browser holds messages back until
+   * it has painted once more, a whole frame later: then the key itself is what comes first.
+   */
   const soon = (run) => {
     const channel = new MessageChannel();
-    channel.port1.onmessage = () => {
+    const once = () => {
       channel.port1.close();
+      for (const one of KEYS) removeEventListener(one, once, true);
       run();
     };
+    channel.port1.onmessage = once;
     channel.port2.postMessage(0);
+    for (const one of KEYS) addEventListener(one, once, true);
   };
 
   const nativeFrame = window.requestAnimationFrame.bind(window);
@@ -50,10 +58,15 @@
       this.addEventListener("message", (event) => {
         if (!event.data.includes('"type":"preview"')) return;
         this.previews += 1;
-        if (watching) waiting.push(performance.now());
+        if (watching && seeable(event.data)) waiting.push(performance.now());
       });
     }
   };
+
+  /** Of a piece that is only spaces there is nothing to be painted: an indent comes in many. */
+  function seeable(data) {
+    return JSON.parse(data).text.trim() !== "";
+  }
 
   // The store tells what changed inside of a frame; colours and clocks come by themselves.
   new MutationObserver((all) => {

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.house.tree import ROOT
 
 WEB = ROOT / "web"
@@ -34,10 +36,13 @@ def test_every_optional_package_is_in_the_lock() -> None:
     assert [one for one in wanted if not found(*one)] == []
 
 
-def test_every_locked_package_has_a_hash_and_none_an_address() -> None:
-    assert [name for name, one in PACKAGES.items() if name and "integrity" not in one] == []
-    assert "resolved" not in LOCK
-    assert not re.search(r"https?://(?!\S*(?:fund|sponsor|opencollective|github))", LOCK)
+@pytest.mark.parametrize("folder", ["web", "bench/node", "bench/web/lighthouse"])
+def test_every_locked_package_has_a_hash_and_none_an_address(folder: str) -> None:
+    lock = (ROOT / folder / "package-lock.json").read_text()
+    packages = json.loads(lock)["packages"]
+    assert [name for name, one in packages.items() if name and "integrity" not in one] == []
+    assert "resolved" not in lock
+    assert not re.search(r"https?://(?!\S*(?:fund|sponsor|opencollective|github))", lock)
 
 
 def test_versions_are_exact_and_those_of_the_lock() -> None:

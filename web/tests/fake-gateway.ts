@@ -30,6 +30,10 @@ export class FakeSocket {
   readonly said: Record<string, unknown>[] = [];
   attached = new Set<string>();
   over = false;
+  /** It leads nowhere, and nobody tells the page. */
+  dead = false;
+  /** What the browser has not got rid of yet. */
+  bufferedAmount = 0;
   private late: object[] = [];
   private readonly handlers = new Map<string, Handler[]>();
 
@@ -40,7 +44,7 @@ export class FakeSocket {
   }
 
   send(text: string): void {
-    if (this.over) return;
+    if (this.over || this.dead) return;
     const message = JSON.parse(text) as Record<string, unknown>;
     this.said.push(message);
     this.gateway.heard(this, message);
@@ -54,7 +58,7 @@ export class FakeSocket {
   }
 
   tell(message: object, fate: Fate = "deliver"): void {
-    if (this.over || fate === "drop") return;
+    if (this.over || this.dead || fate === "drop") return;
     if (fate === "late") {
       this.late.push(message);
       return;
@@ -75,6 +79,7 @@ export class FakeGateway {
   readonly sockets = new Set<FakeSocket>();
   readonly executed: { request: string; command: Command }[] = [];
   proto = PROTO;
+  principal = "uid:0";
   epoch = 1;
   /** How many lines of the recording have happened. */
   at = 0;
@@ -106,6 +111,11 @@ export class FakeGateway {
 
   cut(code = 1006): void {
     for (const socket of [...this.sockets]) socket.close(code);
+  }
+
+  /** The connections that there are die, and no page hears of it. */
+  die(): void {
+    for (const socket of this.sockets) socket.dead = true;
   }
 
   play(count: number, fate: (line: Line) => Fate = () => "deliver"): void {
@@ -143,7 +153,10 @@ export class FakeGateway {
   }
 
   private welcome(): object {
-    const who = { principal: "uid:0", scopes: ["view", "input", "approve", "spawn", "admin"] };
+    const who = {
+      principal: this.principal,
+      scopes: ["view", "input", "approve", "spawn", "admin"],
+    };
     return { type: "welcome", proto: this.proto, version: "0", generation: 1, ...who };
   }
 

@@ -1,5 +1,8 @@
-// What every test with a document needs: what one test put there, the next does not find.
-import { cleanup } from "@testing-library/react";
-import { afterEach } from "vitest";
+// What one test did, the next does not find; and what is made up is the same in every run.
+import { configureGlobal } from "fast-check";
+import { afterEach, vi } from "vitest";
 
-afterEach(cleanup);
+configureGlobal({ seed: 1 });
+afterEach(() => {
+  vi.useRealTimers();
+});

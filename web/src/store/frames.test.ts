@@ -79,6 +79,20 @@ test("what costs more than its share is shown in every second frame, until it is
   expect(shown(frames, time, 11, 1)).toBe(10);
 });
 
+test("a wait for a timer after a key is nothing that showing took", () => {
+  const time = clock();
+  const frames = new Frames(time);
+  const typed = (): number => {
+    let found = 0;
+    frames.schedule(() => (found += 1));
+    time.draw();
+    frames.painted(); // the key comes right after the paint
+    time.pass(2 * BUDGET_MS); // and the timer only then
+    return found;
+  };
+  expect([typed(), typed(), typed()]).toEqual([1, 1, 1]);
+});
+
 test("a tab that nobody sees is told by a timer", () => {
   const time = clock(false);
   const frames = new Frames(time);
@@ -103,4 +117,16 @@ test("a frame that never comes is not waited for, and one that comes takes its t
   time.draw();
   time.pass(0);
   expect([called, time.waiting]).toEqual([2, 0]);
+});
+
+test("a tab that is shown again shows what is new at once", () => {
+  const time = clock(false);
+  const frames = new Frames(time);
+  let found = 0;
+  frames.schedule(() => (found += 1));
+  frames.shown();
+  expect(found).toBe(1);
+  time.pass(HIDDEN_MS); // the slow timer comes, too
+  frames.shown();
+  expect(found).toBe(1);
 });

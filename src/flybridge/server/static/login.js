@@ -1,6 +1,8 @@
 // Logs a browser in: with the ticket behind the # of the link, or with the password.
 // The ticket goes to our own server only, and leaves the address bar before anything else.
 
+// A browser that never logged in need not ask whether it is: a refusal would stand in its console.
+const WAS_IN = "flybridge-was-in";
 const said = document.getElementById("said");
 const form = document.getElementById("form");
 const inside = document.getElementById("inside");
@@ -18,6 +20,7 @@ async function login(body) {
     body: JSON.stringify(body),
   });
   if (response.ok) {
+    localStorage.setItem(WAS_IN, "yes");
     await look();
     return;
   }
@@ -30,7 +33,10 @@ async function login(body) {
 
 async function look() {
   const response = await fetch("api/v1/me");
-  if (!response.ok) return;
+  if (!response.ok) {
+    localStorage.removeItem(WAS_IN);
+    return;
+  }
   const me = await response.json();
   form.hidden = true;
   inside.hidden = false;
@@ -56,6 +62,6 @@ history.replaceState(null, "", location.pathname);
 if (/^[\w-]{20,200}$/.test(ticket)) {
   say("Logging in …", false);
   void login({ ticket });
-} else {
+} else if (localStorage.getItem(WAS_IN) !== null) {
   void look();
 }
