@@ -9,7 +9,7 @@ COMPILE := $(PY) -m uv pip compile -q --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run chat web test agents check fmt docs screenshots soak bench bench-full bench-web lock clean
+.PHONY: help run chat web test agents check fmt docs screenshots browsers soak bench bench-full bench-web lock clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -63,6 +63,9 @@ docs: .ready     ## write the reference pages that are read off the code
 
 screenshots: web-tests  ## take the pictures of the page for the documentation
 	@$(PY) -m tools.screenshots
+
+browsers: web-tests  ## walk through the page in Firefox and WebKit, where they are installed
+	@$(PY) -m tests.engines
 
 soak: web-tests  ## the big counts: random kills, runs and inputs, with printed seeds; hours
 	@$(PY) -m tests.soak

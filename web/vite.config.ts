@@ -5,7 +5,8 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { type Plugin, defineConfig } from "vite";
 
-const BROWSERS = ["chrome123", "firefox121", "safari17.5"]; // the first with light-dark()
+/** The first with light-dark() and :has(). docs/howto/serve.md says so. */
+const BROWSERS = ["chrome123", "firefox121", "safari17.5"];
 const TEXT = /\.(?:js|css|svg|webmanifest)$/; // index.html is filled in by the gateway
 const WORTH_IT = 1024; // bytes; less fits in one packet anyway
 

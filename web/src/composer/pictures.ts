@@ -4,6 +4,8 @@ import { PICTURE_SIDE, type Workshop } from "./attach.ts";
 
 const TRIES = 8;
 const SIDE = 4000; // more than a model looks at
+const WEBP = "image/webp";
+const JPEG = "image/jpeg";
 
 async function shrink(picture: Blob, most: number): Promise<Blob> {
   const bitmap = await createImageBitmap(picture);
@@ -29,11 +31,23 @@ async function drawn(bitmap: ImageBitmap, scale: number): Promise<Blob> {
   canvas.height = height;
   const context = canvas.getContext("2d");
   if (context === null) throw new Error("This browser cannot make pictures smaller.");
+  const type = smallType();
+  if (type === JPEG) {
+    context.fillStyle = "#fff"; // what can be seen through would be black
+    context.fillRect(0, 0, width, height);
+  }
   context.drawImage(bitmap, 0, 0, width, height);
-  // a browser that cannot write WebP writes PNG instead: its type says which
-  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/webp", 0.88));
+  const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, type, 0.88));
   if (blob === null) throw new Error(`This picture has more than ${PICTURE_SIDE} pixels a side.`);
   return blob;
+}
+
+/** Safari writes no WebP. It would write PNG instead, of which a photograph is far too large. */
+function smallType(): string {
+  const canvas = document.createElement("canvas");
+  canvas.width = 1;
+  canvas.height = 1;
+  return canvas.toDataURL(WEBP).startsWith(`data:${WEBP}`) ? WEBP : JPEG;
 }
 
 async function longest(picture: Blob): Promise<number> {

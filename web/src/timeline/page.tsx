@@ -1,7 +1,8 @@
 import { type ReactNode, type RefObject, memo, useEffect, useRef, useState } from "react";
 import type { SessionStore } from "../store/session.ts";
-import type { Page } from "./entries.ts";
+import { type Page, sameEntry } from "./entries.ts";
 import { EntryView } from "./entry.tsx";
+import style from "./timeline.module.css";
 
 /** A page this near to what is seen is drawn. */
 const MARGIN = "1800px 0px";
@@ -36,7 +37,12 @@ export const TimelinePage = memo(
     }, [always, scroller]);
 
     return (
-      <div ref={box} style={drawn ? undefined : { height }} data-page={page.key}>
+      <div
+        ref={box}
+        className={style.page}
+        style={drawn ? undefined : { height }}
+        data-page={page.key}
+      >
         {drawn &&
           page.entries.map((entry) => <EntryView key={entry.id} store={store} entry={entry} />)}
       </div>
@@ -45,14 +51,12 @@ export const TimelinePage = memo(
   (a, b) => a.store === b.store && a.always === b.always && sameEntries(a.page, b.page),
 );
 
-/** Pages are made anew with every line; most of them are as they were. */
 function sameEntries(a: Page, b: Page): boolean {
   return (
     a.entries.length === b.entries.length &&
     a.entries.every((one, at) => {
       const other = b.entries[at];
-      if (other === undefined || one.id !== other.id || one.kind !== other.kind) return false;
-      return one.kind !== "group" || other.kind !== "group" || one.ids.join() === other.ids.join();
+      return other !== undefined && sameEntry(one, other);
     })
   );
 }
