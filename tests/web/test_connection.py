@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.cli.at_terminal import SLOW
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit
-from tests.web.wire import Wire
+from tests.web.wire import LOST, Wire, through_wire
 
 CUTS = 20
-LOST = r"WebSocket|ERR_|Failed to load resource"
 _names = itertools.count()
 
 
@@ -28,8 +27,7 @@ def wire() -> Iterator[Wire]:
 
 @pytest.fixture(scope="module")
 def browser_args(wire: Wire) -> list[str]:
-    """The gateway goes by the name localhost, too; that way leads through the wire."""
-    return [f"--host-resolver-rules=MAP localhost 127.0.0.1:{wire.port}"]
+    return [wire.browser_arg]
 
 
 @pytest.fixture
@@ -39,10 +37,7 @@ def cuttable(gateway: Served, visitor: Visitor, wire: Wire) -> Visit:
     wire.mend()
     visit = visitor(logged_in=False)
     visit.expect(LOST)
-    cookies = copy.deepcopy(gateway.login["cookies"])
-    for one in cookies:
-        one["domain"] = "localhost"
-    visit.context.add_cookies(cookies)
+    visit.context.add_cookies(through_wire(gateway.login))
     return visit
 
 
@@ -103,25 +98,6 @@ def test_a_lost_connection_is_seen_and_comes_back(
     expect(page.get_by_text("Reconnecting")).to_have_count(0)
 
 
-def test_what_is_sent_while_offline_waits_and_is_carried_out_once(
-    gateway: Served, cuttable: Visit, wire: Wire
-) -> None:
-    session = gateway.new_session(f"offline-{next(_names)}")
-    page = at(cuttable, f"/s/{session}")
-    expect(page.get_by_role("button", name="Connected")).to_be_visible()
-    wire.take_down()
-    expect(page.get_by_text("Reconnecting. What you send is kept")).to_be_visible()
-    message = page.get_by_label("Message", exact=True)
-    message.fill("think about the sea")
-    message.press("Enter")
-    expect(page.get_by_text("When the connection is back")).to_be_visible()
-    wire.mend()
-    expect(page.get_by_role("log").get_by_text("think about the sea")).to_have_count(1)
-    expect(page.get_by_role("log")).to_contain_text("Done")
-    expect(page.get_by_text("When the connection is back")).to_have_count(0)
-    assert said(gateway, session).count("think about the sea") == 1
-
-
 def said(gateway: Served, session: str) -> list[str]:
     """What people said, as the log has it."""
     events = gateway.call("GET", f"/sessions/{session}/events")["events"]
@@ -131,6 +107,172 @@ def said(gateway: Served, session: str) -> list[str]:
         if (one := line["event"])["type"] == "input.accepted"
         for part in one.get("content", [])
     ]
+
+
+def field(page: Page) -> Locator:
+    return page.get_by_label("Message", exact=True)
+
+
+def waiting(page: Page) -> Locator:
+    return page.get_by_role("list", name="Messages that wait")
+
+
+def offline(visit: Visit, wire: Wire, session: str) -> Page:
+    """The page of a session whose connection was just lost."""
+    page = at(visit, f"/s/{session}")
+    expect(page.get_by_role("button", name="Connected")).to_be_visible()
+    wire.take_down()
+    expect(page.get_by_text("Reconnecting. What you send is kept")).to_be_visible()
+    return page
+
+
+def say(page: Page, *messages: str) -> None:
+    for one in messages:
+        field(page).fill(one)
+        field(page).press("Enter")
+
+
+def test_what_is_sent_while_offline_waits_and_is_carried_out_once(
+    gateway: Served, cuttable: Visit, wire: Wire
+) -> None:
+    session = gateway.new_session(f"offline-{next(_names)}")
+    page = offline(cuttable, wire, session)
+    say(page, "think about the sea")
+    expect(page.get_by_text("When the connection is back")).to_be_visible()
+    wire.mend()
+    expect(page.get_by_role("log").get_by_text("think about the sea")).to_have_count(1)
+    expect(page.get_by_role("log")).to_contain_text("Done")
+    expect(page.get_by_text("When the connection is back")).to_have_count(0)
+    assert said(gateway, session).count("think about the sea") == 1
+
+
+def test_what_waits_for_the_connection_can_be_changed_and_taken_back(
+    gateway: Served, cuttable: Visit, wire: Wire
+) -> None:
+    session = gateway.new_session(f"offline-{next(_names)}")
+    page = offline(cuttable, wire, session)
+    say(page, "thimk", "never mind", "hello")
+    row = waiting(page).get_by_role("listitem")
+    expect(row).to_have_count(3)
+    row.nth(1).get_by_role("button", name="Take this message back").click()
+    expect(row).to_have_count(2)
+    row.nth(0).get_by_role("button", name="Change this message").click()
+    page.get_by_label("Changed message").fill("think")
+    wire.mend()
+    page.get_by_role("button", name="Try now").click()
+    # the other one goes; what is in somebody's hands does not
+    expect(page.get_by_role("log")).to_contain_text("Hello from the demo agent")
+    assert said(gateway, session) == ["hello"]
+    page.get_by_label("Changed message").press("Enter")
+    expect(waiting(page)).not_to_be_visible()
+    expect(page.get_by_role("log").get_by_role("article", name="You")).to_have_count(2)
+    assert said(gateway, session) == ["hello", "think"]
+
+
+def test_what_waits_and_what_is_written_survive_a_reload(
+    gateway: Served, cuttable: Visit, wire: Wire
+) -> None:
+    session = gateway.new_session(f"offline-{next(_names)}")
+    page = offline(cuttable, wire, session)
+    say(page, "hello", "thimk")
+    waiting(page).get_by_role("button", name="Change this message").last.click()
+    page.get_by_label("Changed message").fill("think")
+    field(page).fill("half a thought")
+    wire.mend()
+    page.reload()
+    expect(page.get_by_role("log")).to_contain_text("Hello from the demo agent")
+    expect(field(page)).to_have_value("half a thought")
+    expect(page.get_by_label("Changed message")).to_have_value("think")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("log").get_by_role("article", name="You")).to_have_count(2)
+    assert said(gateway, session) == ["hello", "think"]
+
+
+def test_what_may_have_arrived_is_not_offered_to_be_taken_back(
+    gateway: Served, cuttable: Visit, wire: Wire
+) -> None:
+    session = gateway.new_session(f"offline-{next(_names)}")
+    page = at(cuttable, f"/s/{session}")
+    expect(page.get_by_role("button", name="Connected")).to_be_visible()
+    wire.numb()  # it leaves the page, and nobody can say whether it arrived
+    say(page, "hello")
+    expect(waiting(page)).to_contain_text("Sending")
+    wire.take_down()
+    expect(waiting(page)).to_contain_text("Sent, not confirmed")
+    expect(waiting(page).get_by_role("button")).to_have_count(0)
+    wire.mend()
+    expect(page.get_by_role("log")).to_contain_text("Hello from the demo agent")
+    expect(waiting(page)).not_to_be_visible()
+    assert said(gateway, session) == ["hello"]
+
+
+# ---- a connection that dies without a word -------------------------------------------------------
+
+
+def wake(page: Page) -> None:
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def sleep(page: Page) -> None:
+    """Hours pass: no timer runs, and what is overdue then runs once."""
+    page.clock.fast_forward("03:00:00")
+
+
+@pytest.mark.parametrize("happens", [wake, sleep])
+def test_a_page_that_comes_back_to_a_dead_connection_is_right_soon(
+    gateway: Served, cuttable: Visit, wire: Wire, happens: Callable[[Page], None]
+) -> None:
+    session = gateway.new_session(f"asleep-{next(_names)}")
+    cuttable.context.clock.install()
+    page = at(cuttable, f"/s/{session}")
+    expect(page.get_by_role("button", name="Connected")).to_be_visible()
+    wire.numb()
+    gateway.say(session, "hello", f"say-{next(_names)}")
+    with page.expect_websocket():
+        happens(page)
+    expect(page.get_by_role("log")).to_contain_text("Hello from the demo agent")
+    expect(page.get_by_role("button", name="Connected")).to_be_visible()
+
+
+# ---- parts of the page that are not there --------------------------------------------------------
+
+
+def renamed(text: str) -> str:
+    """The same page under other names; and back again."""
+    return re.sub(r"(?<=-)[\w-]{8}(?=\.(?:js|css)\b)", lambda found: found[0].swapcase(), text)
+
+
+def of_yesterday(route: Route) -> None:
+    answer = route.fetch(url=renamed(route.request.url))
+    headers = {name: one for name, one in answer.headers.items() if name != "content-encoding"}
+    route.fulfill(status=answer.status, headers=headers, body=renamed(answer.text()))
+
+
+def test_a_page_older_than_its_gateway_says_so_once_and_a_reload_loses_nothing(
+    gateway: Served, visitor: Visitor
+) -> None:
+    session = gateway.new_session(f"old-{next(_names)}")
+    visit = visitor()
+    visit.expect(r"404|Refused to apply style")
+    # a page that was changed on its way is from nowhere, and yet may talk to this machine
+    visit.context.grant_permissions(["local-network-access"])
+    # the gateway had another page when this one was opened
+    visit.context.route(re.compile(r"/s/|/assets/[^/]*\.(js|css)$"), of_yesterday)
+    page = visit.open(f"/s/{session}")
+    field(page).fill("half a thought")
+    visit.context.unroute_all()
+    page.get_by_role("link", name="History").first.click()
+    bar = page.get_by_role("main").get_by_text("The gateway was updated")
+    expect(bar).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="New session").click()
+    again = page.get_by_role("button", name="Reload")
+    expect(again).to_have_count(1)
+    again.click()
+    expect(bar).to_have_count(0)
+    expect(field(page)).to_have_value("half a thought")
+    page.get_by_role("button", name="New session").click()
+    expect(page.get_by_role("dialog", name="New session")).to_be_visible()
 
 
 def test_a_part_that_cannot_be_fetched_leaves_the_page_as_it_is(

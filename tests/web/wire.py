@@ -6,10 +6,17 @@ import contextlib
 import socket
 import struct
 import threading
+from typing import Any
 
 RESET = struct.pack("ii", 1, 0)  # closed with a reset: nobody says goodbye on a cut wire
 PIECE = 1 << 16
 MAX_WAITING = 64
+LOST = r"WebSocket|ERR_|Failed to load resource"  # what a browser says of a cut wire
+
+
+def through_wire(login: Any) -> Any:
+    """The cookies of a login, for somebody at the other end of a wire."""
+    return [{**one, "domain": "localhost"} for one in login["cookies"]]
 
 
 class Wire:
@@ -22,7 +29,14 @@ class Wire:
         self.port: int = self._listener.getsockname()[1]
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._numb: set[socket.socket] = set()
         threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def browser_arg(self) -> str:
+        """Started with this, a browser goes through the wire to the host ``localhost``; the
+        gateway goes by that name, too."""
+        return f"--host-resolver-rules=MAP localhost 127.0.0.1:{self.port}"
 
     def cut(self) -> None:
         """End every connection that there is, in the middle of whatever it says."""
@@ -39,6 +53,12 @@ class Wire:
         with self._lock:
             self.is_down = True
         self.cut()
+
+    def numb(self) -> None:
+        """Let nothing more through the connections that there are, and tell nobody: as when a
+        phone slept. New ones are as good as ever."""
+        with self._lock:
+            self._numb |= self._open
 
     def mend(self) -> None:
         self.is_down = False
@@ -73,10 +93,12 @@ class Wire:
     def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := one.recv(PIECE):
-                other.sendall(data)
+                if one not in self._numb:
+                    other.sendall(data)
         for end in (one, other):
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
         with self._lock:
             self._open -= {one, other}
+            self._numb -= {one, other}

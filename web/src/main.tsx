@@ -3,6 +3,8 @@ import { createRoot } from "react-dom/client";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Shell } from "./shell.tsx";
 import { apiUrl, socketUrl } from "./link/base.ts";
+import { isCurrent } from "./link/page.ts";
+import { mindReturning } from "./link/returning.ts";
 import { AppContext } from "./parts/use-store.ts";
 import { App } from "./store/app.ts";
 import "./style/tokens.css";
@@ -25,6 +27,7 @@ const app = new App({
       (answer) => answer.status !== 401,
       () => true, // nobody is there to say no
     ),
+  isCurrent: () => isCurrent(import.meta.url),
 });
 // the gateway wrote the theme of a cookie into the page; what this browser kept may be gone
 const given = document.documentElement.dataset["theme"];
@@ -33,13 +36,9 @@ if (app.settings.now.theme === "system" && (given === "dark" || given === "light
 }
 app.start();
 
-// somebody is back: do not let them wait for the next try
-const hurry = (): void => {
-  if (document.visibilityState === "visible") app.link.hurry();
-};
-for (const name of ["online", "pageshow", "focus"]) addEventListener(name, hurry);
-document.addEventListener("visibilitychange", hurry);
-addEventListener("offline", () => app.link.resync());
+mindReturning(app.link, window, document);
+// a part of the page is not there: maybe all of it is of yesterday
+addEventListener("vite:preloadError", () => void app.checkPage());
 
 const root = document.getElementById("root");
 if (root) {

@@ -207,12 +207,67 @@ test("a message for a turn that is over becomes one of its own", async () => {
   expect(sent()).toMatchObject([{ type: "send_input", mode: "auto" }]);
 });
 
-test("what is said without a connection waits where it can be seen", async () => {
+/** The connection is lost, and somebody says this. */
+async function saidOffline(...all: string[]): Promise<Awaited<ReturnType<typeof shown>>> {
+  const page = await shown();
+  act(() => page.gateway.cut());
+  for (const one of all) {
+    write(one);
+    press("Enter");
+  }
+  return page;
+}
+
+async function online({ app, gateway }: Awaited<ReturnType<typeof shown>>): Promise<void> {
+  await act(async () => {
+    app.link.hurry();
+    gateway.accept();
+  });
+}
+
+test("what is said without a connection waits where it can be seen, and be taken back", async () => {
+  const page = await saidOffline("hello", "never mind");
+  expect(screen.getAllByText("When the connection is back")).toHaveLength(2);
+  fireEvent.click(screen.getAllByRole("button", { name: "Take this message back" })[1]!);
+  expect(screen.queryByText("never mind")).toBeNull();
+  expect(document.activeElement).toBe(field());
+  await online(page);
+  expect(page.sent()).toMatchObject([{ content: [{ text: "hello" }] }]);
+});
+
+test("a message taken back by mistake is there again", async () => {
+  const { app } = await saidOffline("hello");
+  fireEvent.click(button("Take this message back"));
+  act(() => app.ui.toasts.at(-1)?.undo?.run());
+  expect(screen.getByText("hello")).toBeTruthy();
+});
+
+test("what waits for the connection can be changed, and is not sent meanwhile", async () => {
+  const page = await saidOffline("thimk");
+  fireEvent.click(button("Change this message"));
+  const words = screen.getByLabelText<HTMLTextAreaElement>("Changed message");
+  expect(words.value).toBe("thimk");
+  fireEvent.change(words, { target: { value: "think" } });
+  await online(page);
+  page.again(); // as after going elsewhere, or a reload
+  expect(screen.getByLabelText<HTMLTextAreaElement>("Changed message").value).toBe("think");
+  expect(page.sent()).toEqual([]);
+  fireEvent.click(button("Save"));
+  expect(page.sent()).toMatchObject([{ content: [{ text: "think" }] }]);
+  await act(async () => {});
+  expect(screen.queryByLabelText("Changed message")).toBeNull();
+});
+
+test("what may have arrived is not offered to be taken back", async () => {
   const { gateway } = await shown();
-  act(() => gateway.cut());
+  gateway.silent = true;
   write("hello");
   press("Enter");
-  expect(screen.getByText("When the connection is back")).toBeTruthy();
+  act(() => void vi.advanceTimersByTime(1000));
+  expect(screen.getByText("Sending")).toBeTruthy();
+  act(() => gateway.cut());
+  expect(screen.getByText("Sent, not confirmed")).toBeTruthy();
+  expect(screen.queryByRole("button", { name: /this message/ })).toBeNull();
 });
 
 test("a pasted picture goes with the message, and can be taken off", async () => {

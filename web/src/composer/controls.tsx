@@ -4,22 +4,8 @@ import { useApp } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { Choice, type Option } from "./choice.tsx";
 import style from "./controls.module.css";
+import { modeName } from "./modes.ts";
 import type { Agent } from "./use-agent.ts";
-
-const MODES: Readonly<Record<string, string>> = {
-  default: "Ask first",
-  acceptEdits: "Accept edits",
-  plan: "Plan only",
-  dontAsk: "Never ask, deny",
-  bypassPermissions: "Allow everything",
-  delegate: "Delegate",
-  auto: "Auto",
-  manual: "Manual",
-};
-
-export function modeName(mode: string): string {
-  return MODES[mode] ?? mode;
-}
 
 interface Props {
   readonly store: SessionStore;
@@ -42,7 +28,7 @@ function ModelChoice({ store, agent }: Props): ReactNode {
   const app = useApp();
   if (agent.model === "" && agent.models.length === 0) return null;
   const known = agent.models.map((one) => ({ value: one.value, label: one.name }));
-  const now = agent.models.find((one) => one.value === agent.model || one.resolved === agent.model);
+  const now = agent.inUse;
   const options: Option[] =
     now === undefined ? [{ value: agent.model, label: agent.model }, ...known] : known;
   const can = agent.commands.has("set_model") && app.may("input") && known.length > 0;
@@ -97,7 +83,7 @@ function EffortChoice({ store, agent }: Props): ReactNode {
 
 function FastSwitch({ store, agent }: Props): ReactNode {
   const app = useApp();
-  if (!agent.commands.has("set_fast")) return null;
+  if (!agent.commands.has("set_fast") || agent.inUse?.fast === false) return null;
   return (
     <button
       type="button"

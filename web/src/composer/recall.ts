@@ -11,6 +11,14 @@ export function textIn(content: readonly Content[]): string {
     .trim();
 }
 
+/** A message in one line: its words, and how much goes with them. */
+export function headOf(content: readonly Content[] | undefined): string {
+  if (content === undefined) return "";
+  const rest = content.filter((one) => one.type !== "text").length;
+  const more = rest === 0 ? "" : rest === 1 ? "1 attachment" : `${rest} attachments`;
+  return [textIn(content), more].filter((one) => one !== "").join(" · ");
+}
+
 export function said(store: SessionStore): readonly string[] {
   const found: string[] = [];
   for (const id of store.children("").toReversed()) {

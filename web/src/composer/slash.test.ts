@@ -47,7 +47,7 @@ test("an agent without a command of that name has its view cleared instead", () 
 });
 
 test("what an agent cannot be told is said, not sent", () => {
-  expect(slashDoes("/fast", NOTHING)).toMatchObject({ does: "say" });
+  expect(slashDoes("/fast", NOTHING)).toEqual({ does: "panel", panel: "settings" });
   expect(slashDoes("/mode plan", NOTHING)).toMatchObject({ does: "say" });
 });
 

@@ -92,9 +92,8 @@ function setEffort(rest: string, known: Known): Does {
 }
 
 function setFast(rest: string, known: Known): Does {
-  if (!known.commands.has("set_fast")) {
-    return { does: "say", text: "This agent has no fast mode. Choose another model instead." };
-  }
+  // settings say why there is none, and offer other models
+  if (!known.commands.has("set_fast")) return { does: "panel", panel: "settings" };
   const on = rest === "" ? !known.fast : rest === "on";
   return { does: "tell", command: { type: "set_fast", on } };
 }

@@ -3,14 +3,8 @@ import { useEffect, useMemo, useState } from "react";
 import { useApp, useConnection, useKey, useView } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
-
-export interface Model {
-  readonly value: string;
-  /** What it is called once it is chosen: "default" is one that has a name. */
-  readonly resolved: string;
-  readonly name: string;
-  readonly about: string;
-}
+import { type Model, modelInUse, modelsOf } from "./models.ts";
+import { effortsInOrder, modesInOrder } from "./modes.ts";
 
 export interface Agent {
   readonly commands: ReadonlySet<string>;
@@ -21,6 +15,8 @@ export interface Agent {
   readonly modes: readonly string[];
   readonly efforts: readonly string[];
   readonly models: readonly Model[];
+  /** The one in use, if it is on the list. */
+  readonly inUse: Model | undefined;
   /** Slash commands: name → local, prompt or ui. */
   readonly listed: Readonly<Record<string, string>>;
   readonly about: ReadonlyMap<string, { readonly about: string; readonly hint: string }>;
@@ -28,20 +24,6 @@ export interface Agent {
   readonly mode: string;
   readonly effort: string;
   readonly fast: boolean;
-}
-
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
-
-export function modelsOf(value: unknown): readonly Model[] {
-  return listOf(value)
-    .map(fieldsOf)
-    .map((one) => ({
-      value: textOf(one["value"]),
-      resolved: textOf(one["resolvedModel"]),
-      name: textOf(one["displayName"]) || textOf(one["value"]),
-      about: textOf(one["description"]),
-    }))
-    .filter((one) => one.value !== "");
 }
 
 export function aboutOf(value: unknown): Agent["about"] {
@@ -67,14 +49,16 @@ export function useAgent(store: SessionStore): Agent {
     const listed =
       ready?.commands ??
       Object.fromEntries(asked.map((one) => [textOf(one["name"]), textOf(one["category"])]));
-    const efforts = textsOf(settings["efforts"]);
+    const inUse = modelInUse(models, view?.model ?? "");
+    const efforts = inUse?.efforts ?? textsOf(settings["efforts"]);
     return {
       commands: new Set(textsOf(settings["commands"])),
       atStart: new Set(textsOf(settings["at_start"])),
       steers: settings["steers"] !== false,
-      modes: textsOf(settings["modes"]),
-      efforts: efforts.toSorted((a, b) => EFFORTS.indexOf(a) - EFFORTS.indexOf(b)),
+      modes: modesInOrder(textsOf(settings["modes"])),
+      efforts: effortsInOrder(efforts),
       models,
+      inUse,
       listed,
       about: aboutOf(told["commands"]),
       model: view?.model ?? "",

@@ -4,10 +4,10 @@ import { Drafts } from "./drafts.ts";
 const words = (value: unknown): string | undefined =>
   typeof value === "string" ? value : undefined;
 
-/** The text that is being written in a session: it is there again after a reload. */
-export function useDraft(session: string): [string, (text: string) => void] {
+/** A text that is being written, such as the one in a session: it is there again after a reload. */
+export function useDraft(name: string): [string, (text: string) => void] {
   const [drafts] = useState(() => new Drafts(sessionStorage, "draft", words));
-  const [text, setText] = useState(() => drafts.get(session) ?? "");
-  useEffect(() => drafts.set(session, text === "" ? undefined : text), [drafts, session, text]);
+  const [text, setText] = useState(() => drafts.get(name) ?? "");
+  useEffect(() => drafts.set(name, text === "" ? undefined : text), [drafts, name, text]);
   return [text, useCallback((next: string) => setText(next), [])];
 }

@@ -5,7 +5,7 @@ import type { SessionStore } from "../store/session.ts";
 import { type Situation, escapeDoes } from "./escape.ts";
 import { talkOf } from "./talk.ts";
 
-/** Menus and dialogs of Base UI, and anybody else's: they close themselves. */
+/** Menus and dialogs close themselves. */
 const POPUP = 'dialog[open], [role="dialog"], [role="alertdialog"], [role="menu"]';
 
 /** Escape anywhere on the page of a session. */

@@ -42,14 +42,17 @@ export function useSend(
   );
 }
 
+export function fits(content: readonly Content[]): boolean {
+  return new Blob([JSON.stringify(content)]).size <= MOST_BYTES;
+}
+
 function sends(app: App, store: SessionStore, content: Content[], mode: SendMode): boolean {
-  if (new Blob([JSON.stringify(content)]).size > MOST_BYTES) {
+  if (!fits(content)) {
     app.ui.toast("This is too long for one message. Attach it as a file instead.", "error");
     return false;
   }
   const running = store.view?.status === "running";
-  app.send(store.session, content, running ? mode : "auto");
-  return true;
+  return app.send(store.session, content, running ? mode : "auto") !== "";
 }
 
 /** A line that is not for the agent. */

@@ -1,3 +1,5 @@
+import { own } from "../store/values.ts";
+
 /** A refusal by the gateway: a stable code, and words for a person. */
 export class GatewayError extends Error {
   constructor(
@@ -8,6 +10,14 @@ export class GatewayError extends Error {
     super(message || code);
     this.name = "GatewayError";
   }
+}
+
+/** What one person said must not be said again by another one: it would count as theirs. */
+export function anotherLogin(left: boolean): GatewayError {
+  const words = left
+    ? "It was sent under another login, and may have arrived."
+    : "It was written under another login.";
+  return new GatewayError("another_login", words);
 }
 
 export function codeOf(error: unknown): string {
@@ -23,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 export function wordsOf(error: unknown): string {
-  const known = WORDS[codeOf(error)];
+  const known = own(WORDS, codeOf(error));
   if (known !== undefined) return known;
   return error instanceof Error ? error.message : String(error);
 }

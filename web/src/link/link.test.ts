@@ -3,6 +3,7 @@ import { FakeGateway } from "../../tests/fake-gateway.ts";
 import { FIRST_MS, MOST_MS, backoff } from "./backoff.ts";
 import { codeOf } from "./errors.ts";
 import { type Connection, Link } from "./link.ts";
+import { ANSWER_MS, ASLEEP_MS, QUIET_MS } from "./watch.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -194,8 +195,7 @@ test("starting over drops the connection and makes a new one", () => {
   gateway.accept();
   const [before] = gateway.sockets;
   link.resync();
-  expect(link.state).toBe("offline");
-  vi.advanceTimersByTime(FIRST_MS);
+  expect(link.state).toBe("connecting"); // a gateway on this machine is there without a network
   gateway.accept();
   expect(link.state).toBe("online");
   expect(gateway.sockets.has(before!)).toBe(false);
@@ -214,4 +214,72 @@ test("a line that is no JSON is passed over", () => {
   const gauge = JSON.stringify({ type: "gauge", session: "s", name: "n", value: 1 });
   socket?.fire("message", { data: `{"type":\n${gauge}\n\n${gauge}` });
   expect(heard).toEqual(["gauge", "gauge"]);
+});
+
+test("a connection that dies without a word is noticed, and what was wanted is done", async () => {
+  const { link, gateway, states } = page();
+  gateway.accept();
+  gateway.die();
+  vi.advanceTimersByTime(1000);
+  const done = link.submit("s", { type: "rename", title: "t" }, "request-1");
+  vi.advanceTimersByTime(ANSWER_MS + 100);
+  gateway.accept();
+  await done;
+  expect(gateway.executed).toHaveLength(1);
+  expect(states).toEqual(["connecting", "online", "offline", "connecting", "online"]);
+});
+
+test("a quiet connection that is alive stays", async () => {
+  const { gateway, states } = page();
+  gateway.accept();
+  await vi.advanceTimersByTimeAsync(20 * QUIET_MS);
+  expect(states).toEqual(["connecting", "online"]);
+  const [socket] = gateway.sockets;
+  const asked = socket?.said.filter((one) => one["ref"] === "ping") ?? [];
+  expect(asked.length).toBeGreaterThan(10);
+});
+
+test("somebody who comes back after hours gets a new connection at once", () => {
+  const { link, gateway } = page();
+  gateway.accept();
+  gateway.die();
+  vi.setSystemTime(Date.now() + ASLEEP_MS);
+  link.hurry();
+  gateway.accept();
+  expect(link.state).toBe("online");
+});
+
+test("somebody who looks away for a moment keeps their connection", () => {
+  const { link, gateway, states } = page();
+  gateway.accept();
+  vi.advanceTimersByTime(1000);
+  link.hurry();
+  vi.advanceTimersByTime(5000);
+  expect(states).toEqual(["connecting", "online"]);
+});
+
+test("a try that hangs is given up for somebody who comes back, a fresh one is not", () => {
+  const { link, gateway, states } = page();
+  link.hurry();
+  vi.advanceTimersByTime(3000);
+  expect(states).toEqual(["connecting"]);
+  link.hurry();
+  expect(states).toEqual(["connecting", "offline", "connecting"]);
+  gateway.accept();
+  expect(gateway.sockets.size).toBe(1);
+  expect(link.state).toBe("online");
+});
+
+test("what one person asked for is not asked again by another", async () => {
+  const { link, gateway } = page();
+  gateway.accept();
+  gateway.silent = true;
+  const done = link.submit("s", { type: "archive" }, "request-1").catch(codeOf);
+  gateway.cut(4401);
+  gateway.principal = "guest:ann";
+  link.hurry();
+  gateway.accept();
+  expect(await done).toBe("another_login");
+  const [socket] = gateway.sockets;
+  expect(socket?.said.filter((one) => one["type"] === "submit")).toEqual([]);
 });

@@ -13,7 +13,9 @@ import {
   type Welcome,
 } from "../protocol.gen.ts";
 import { backoff } from "./backoff.ts";
-import { GatewayError } from "./errors.ts";
+import { anotherLogin } from "./errors.ts";
+import { type Failed, Pending, type Then } from "./pending.ts";
+import { Watch } from "./watch.ts";
 
 /** `refused`: the login is not good any more. `newer`: the gateway speaks another protocol. */
 export type Connection = "connecting" | "online" | "offline" | "refused" | "newer";
@@ -24,8 +26,6 @@ export interface Handlers {
   message(message: GatewayMessage): void;
 }
 
-type Failed = (error: GatewayError) => void;
-
 interface AttachParams {
   session: string;
   epoch?: number;
@@ -34,31 +34,32 @@ interface AttachParams {
   previews?: boolean;
 }
 
-interface Pending {
-  /** To be said again after a lost connection; "": it is not. */
-  readonly text: string;
-  readonly resolve: (reply: ReplyLine) => void;
-  readonly reject: Failed;
-  readonly timer: ReturnType<typeof setTimeout> | undefined;
-}
-
 /** The part of a WebSocket that is used here. */
-export type Socketlike = Pick<WebSocket, "send" | "close" | "addEventListener">;
+export type Socketlike = Pick<WebSocket, "send" | "close" | "addEventListener" | "bufferedAmount">;
 
 const NOT_LOGGED_IN = new Set([4401, 4403]);
 const ASK_MS = 60_000;
 const WELCOME_MS = 10_000;
-const MAX_PENDING = 512;
+/** A connection that is made for longer than this is better made anew, once there is a network. */
+const STALE_MS = 1_500;
+/** Any answer is a sign of life, and this one costs little. */
+const PING = JSON.stringify({ type: "ask", ref: "ping", name: "status" });
 
 export class Link {
   state: Connection = "connecting";
   private socket: Socketlike | undefined;
   private tries = 0;
-  private refs = 0;
   private retry: ReturnType<typeof setTimeout> | undefined;
   private slow: ReturnType<typeof setTimeout> | undefined;
   private closed = false;
-  private readonly pending = new Map<string, Pending>();
+  private beganMs = 0;
+  private who = "";
+  private readonly watch = new Watch({
+    ping: () => this.write(PING),
+    unsent: () => this.socket?.bufferedAmount ?? 0,
+    lost: () => this.anew(),
+  });
+  private readonly pending = new Pending();
 
   constructor(
     private readonly handlers: Handlers,
@@ -75,22 +76,20 @@ export class Link {
     this.closed = true;
     clearTimeout(this.retry);
     clearTimeout(this.slow);
+    this.watch.end();
     this.socket?.close();
   }
 
-  /** Somebody came back to the page, or the network did: do not wait any longer. */
+  /** Somebody came back to the page, or the network did: be right soon. */
   hurry(): void {
-    if (this.state !== "offline" && this.state !== "refused") return;
-    clearTimeout(this.retry);
-    this.closed = false; // somebody may have logged in again, in another tab
-    this.tries = 0;
-    this.connect();
+    const making = this.state === "connecting" && Date.now() - this.beganMs < STALE_MS;
+    if (this.state === "online") this.watch.woke();
+    else if (this.state !== "newer" && !making) this.anew();
   }
 
   /** Drop the connection and start over: the way out when something looks wrong. */
   resync(): void {
-    this.tries = 0;
-    this.lost(this.socket, 0);
+    if (this.socket !== undefined) this.anew();
   }
 
   ask(name: string, params: unknown = {}, waitMs: number = ASK_MS): Promise<unknown> {
@@ -122,38 +121,35 @@ export class Link {
 
   // ---- inside ----------------------------------------------------------------------------------
 
+  /** Another connection, now. */
+  private anew(): void {
+    this.tries = 0;
+    this.lost(this.socket, 0);
+    clearTimeout(this.retry);
+    this.closed = false; // somebody may have logged in again, in another tab
+    this.connect();
+  }
+
   private request(message: object, waitMs: number): Promise<ReplyLine> {
     return new Promise((resolve, reject) => {
       this.post(message, { resolve, reject, repeat: true }, waitMs);
     });
   }
 
-  private post(
-    message: object,
-    then: { resolve: (reply: ReplyLine) => void; reject: Failed; repeat: boolean },
-    waitMs: number = ASK_MS,
-  ): void {
-    if (this.pending.size >= MAX_PENDING) {
-      then.reject(new GatewayError("busy", "too much is waiting for an answer"));
-      return;
+  private post(message: object, then: Then, waitMs: number = ASK_MS): void {
+    const text = this.pending.add(message, then, waitMs);
+    if (text === undefined) return;
+    if (this.state === "online") {
+      this.write(text);
+      this.watch.wanted();
+    } else {
+      this.pending.lost();
     }
-    this.refs += 1;
-    const ref = String(this.refs);
-    const text = JSON.stringify({ ...message, ref });
-    const timer =
-      waitMs > 0 ? setTimeout(() => this.fail(ref, "timeout", "no answer"), waitMs) : undefined;
-    this.pending.set(ref, {
-      text: then.repeat ? text : "",
-      resolve: then.resolve,
-      reject: then.reject,
-      timer,
-    });
-    if (this.state === "online") this.write(text);
-    else if (!then.repeat) this.fail(ref, "offline", "there is no connection");
   }
 
   private connect(): void {
     this.become("connecting");
+    this.beganMs = Date.now();
     const socket = this.open();
     let opened = false;
     this.socket = socket;
@@ -185,6 +181,7 @@ export class Link {
   }
 
   private receive(text: string): void {
+    this.watch.heard();
     for (const line of text.split("\n")) {
       if (line === "") continue;
       let message: GatewayMessage;
@@ -194,7 +191,7 @@ export class Link {
         continue; // not ours: a newer gateway may say things we cannot read
       }
       if (message.type === "welcome") this.welcomed(message);
-      else if (message.type === "reply") this.answered(message);
+      else if (message.type === "reply") this.pending.answered(message);
       else if (message.type === "error" && this.state === "connecting") this.outdated();
       else this.handlers.message(message);
     }
@@ -202,53 +199,42 @@ export class Link {
 
   private welcomed(welcome: Welcome): void {
     this.tries = 0;
-    this.handlers.welcome(welcome);
     clearTimeout(this.slow);
     if (welcome.proto !== PROTO) {
       this.outdated();
       return;
     }
-    const unsaid = [...this.pending.values()]; // what is asked from here on is said at once
+    this.recognise(welcome.principal);
+    this.handlers.welcome(welcome); // what it wants said comes after what was asked before
+    const unsaid = this.pending.again(); // what is asked from here on is said at once
     this.become("online");
-    for (const one of unsaid) if (one.text !== "") this.write(one.text);
+    this.watch.begin();
+    for (const one of unsaid) this.write(one);
+  }
+
+  /** What somebody else asked for is not ours to repeat. */
+  private recognise(who: string): void {
+    const changed = this.who !== "" && this.who !== who;
+    this.who = who;
+    if (changed) this.pending.failAll(anotherLogin(true));
   }
 
   /** Our greeting was not understood: this page is of another version than the gateway. */
   private outdated(): void {
     this.closed = true;
+    this.watch.end();
     clearTimeout(this.slow);
     this.become("newer");
     this.socket?.close();
-  }
-
-  private answered(reply: ReplyLine): void {
-    const one = this.pending.get(reply.ref);
-    if (one === undefined) return;
-    this.pending.delete(reply.ref);
-    clearTimeout(one.timer);
-    // in_progress is no refusal: the request is recorded and goes on
-    if (reply.error !== undefined && reply.error !== "" && reply.error !== "in_progress") {
-      one.reject(new GatewayError(reply.error, reply.message ?? "", reply.value));
-    } else {
-      one.resolve(reply);
-    }
-  }
-
-  private fail(ref: string, code: string, message: string): void {
-    const one = this.pending.get(ref);
-    this.pending.delete(ref);
-    clearTimeout(one?.timer);
-    one?.reject(new GatewayError(code, message));
   }
 
   private lost(socket: Socketlike | undefined, code: number): void {
     if (socket === undefined || this.socket !== socket) return;
     this.socket = undefined;
     clearTimeout(this.slow);
+    this.watch.end();
     socket.close();
-    for (const [ref, one] of [...this.pending]) {
-      if (one.text === "") this.fail(ref, "offline", "the connection was lost");
-    }
+    this.pending.lost();
     if (NOT_LOGGED_IN.has(code)) {
       this.closed = true;
       this.become("refused");
@@ -260,7 +246,9 @@ export class Link {
   }
 
   private write(text: string): void {
-    if (this.state === "online") this.socket?.send(text);
+    if (this.state !== "online") return;
+    this.watch.said(text.length);
+    this.socket?.send(text);
   }
 
   private become(state: Connection): void {

@@ -2,19 +2,24 @@ import { act, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeGateway } from "../../tests/fake-gateway.ts";
+import { ConnectionBanner } from "../status/connection.tsx";
 import { App } from "../store/app.ts";
 import { Caught } from "./caught.tsx";
 import { later } from "./later.tsx";
 import { AppContext } from "./use-store.ts";
 
-function shown(children: ReactNode): App {
+function shown(children: ReactNode, isCurrent = true): App {
+  const gateway = new FakeGateway();
   const app = new App({
-    open: new FakeGateway().open,
+    open: gateway.open,
+    isCurrent: () => Promise.resolve(isCurrent),
     shelf: sessionStorage,
     cupboard: localStorage,
     newId: () => "id",
     schedule: (run) => run(),
   });
+  app.start();
+  gateway.accept();
   render(<AppContext value={app}>{children}</AppContext>);
   return app;
 }
@@ -51,6 +56,23 @@ test("a panel that cannot be fetched is closed, and that is said", async () => {
   await settled();
   expect(closed).toHaveBeenCalledOnce();
   expect(app.ui.toasts).toMatchObject([{ level: "error", undo: { label: "Reload" } }]);
+});
+
+test("a part that is gone with an upgrade is said once, above the page", async () => {
+  const View = later(() => Promise.reject(new Error("404")));
+  const Panel = later(() => Promise.reject(new Error("404")));
+  const app = shown(
+    <>
+      <ConnectionBanner />
+      <View />
+      <Panel onFail={() => {}} />
+    </>,
+    false,
+  );
+  await settled();
+  expect(screen.getByText(/The gateway was updated/)).toBeTruthy();
+  expect(screen.getAllByRole("button", { name: "Reload" })).toHaveLength(1);
+  expect(app.ui.toasts).toEqual([]);
 });
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from "react";
 import { Button } from "./button.tsx";
-import { useApp } from "./use-store.ts";
+import { useApp, useKey } from "./use-store.ts";
 import style from "./later.module.css";
 
 interface Failing {
@@ -9,9 +9,9 @@ interface Failing {
 }
 
 /**
- * A part of the page that is fetched when it is first wanted. Without a connection that fails: then
- * it says so, where a failed `React.lazy` would take the whole page down. A browser does not fetch
- * again what failed once, so the way out is to reload.
+ * A part of the page that is fetched when it is first wanted. Without a connection that fails, and
+ * after an upgrade of the gateway: then it says so, where a failed `React.lazy` would take the whole
+ * page down. A browser does not fetch again what failed once, so the way out is to reload.
  */
 export function later<P extends object>(
   load: () => Promise<ComponentType<P>>,
@@ -33,9 +33,12 @@ export function later<P extends object>(
         () => {
           if (over) return;
           setFailed(true);
-          if (onFail === undefined) return;
-          app.ui.toast(WORDS, "error", { label: "Reload", run: reload });
-          onFail();
+          onFail?.();
+          void app.checkPage().then((stale) => {
+            // the whole page is old: that is said above it, once
+            if (onFail === undefined || stale) return;
+            app.ui.toast(WORDS, "error", { label: "Reload", run: reload });
+          });
         },
       );
       return () => {
@@ -54,10 +57,13 @@ function reload(): void {
 }
 
 function Failed(): ReactNode {
+  const app = useApp();
+  const stale = useKey(app.emitter, "stale", () => app.stale);
   return (
     <div className={style.failed}>
-      <p>{WORDS}</p>
-      <Button onClick={reload}>Reload</Button>
+      <h1>{WORDS}</h1>
+      {/* a page that is old as a whole has its button above */}
+      {!stale && <Button onClick={reload}>Reload</Button>}
     </div>
   );
 }

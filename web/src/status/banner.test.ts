@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bannerOf } from "./banner.ts";
+import { bannerOf, waitingWords } from "./banner.ts";
 
 test.each([
   ["online", true, true, ""],
@@ -11,4 +11,17 @@ test.each([
   ["newer", false, true, "newer"],
 ] as const)("%s (plugged in: %s, known: %s) is told as %j", (state, plugged, known, told) => {
   expect(bannerOf(state, plugged, known)).toBe(told);
+});
+
+test("an old page is told while all else is well", () => {
+  expect(bannerOf("online", true, true, true)).toBe("stale");
+  expect(bannerOf("offline", true, true, true)).toBe("lost");
+});
+
+test.each([
+  [0, "What you send is kept"],
+  [1, "1 message waits"],
+  [2, "2 messages wait"],
+])("with %i messages on their way it says: %s", (count, words) => {
+  expect(waitingWords(count)).toContain(words);
 });

@@ -2,14 +2,23 @@ import { GitBranch } from "lucide-react";
 import type { ReactNode } from "react";
 import { useAsked } from "../parts/use-asked.ts";
 import { useApp } from "../parts/use-store.ts";
+import type { SessionView } from "../protocol.gen.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
 import style from "./header.module.css";
 
-/** What is checked out where the session works. `busy`: while it is, that may change. */
-export function Branch(props: { readonly session: string; readonly busy: boolean }): ReactNode {
-  const { session, busy } = props;
+interface Props {
+  readonly session: string;
+  /** It may be another one after every turn. */
+  readonly view: SessionView;
+}
+
+/** What is checked out where the session works. */
+export function Branch({ session, view }: Props): ReactNode {
   const app = useApp();
-  const { value } = useAsked(() => app.panel(session, "checkout"), `${session} ${busy}`);
+  const { value } = useAsked(
+    () => app.panel(session, "checkout"),
+    `${session} ${view.turns} ${view.status}`,
+  );
   const told = fieldsOf(value);
   const branch = textOf(told["branch"]);
   const name = branch || textOf(told["commit"]);

@@ -36,18 +36,35 @@ function shown(): { app: App; gateway: FakeGateway; session: string } {
   return { app, gateway, session };
 }
 
-test("nothing is said while all is well, and a loss at once", () => {
+test("nothing is said while all is well, and a loss within half a second", () => {
   const said: string[] = [];
   const stop = onSay((text, urgency) => said.push(`${urgency}: ${text}`));
   const { app, gateway } = shown();
   expect(screen.queryByText(/Reconnecting/)).toBeNull();
   expect(screen.getByText("Connected")).toBeTruthy();
   act(() => gateway.cut());
+  expect(screen.getByText("Reconnecting")).toBeTruthy();
+  act(() => vi.advanceTimersByTime(240)); // less than it takes to try again
   expect(screen.getByText(/Reconnecting\. What you send is kept/)).toBeTruthy();
   expect(said).toEqual(["assertive: The connection is lost."]);
   act(() => screen.getByText("Try now").click());
   act(() => gateway.accept());
   expect(screen.queryByText(/Reconnecting/)).toBeNull();
+  stop();
+  app.stop();
+});
+
+test("a connection that is back at once makes nothing jump", () => {
+  const said: string[] = [];
+  const stop = onSay((text) => said.push(text));
+  const { app, gateway } = shown();
+  act(() => gateway.cut());
+  act(() => app.link.hurry());
+  act(() => vi.advanceTimersByTime(100));
+  act(() => gateway.accept());
+  act(() => vi.advanceTimersByTime(1000));
+  expect(screen.queryByText(/Reconnecting/)).toBeNull();
+  expect(said).toEqual([]);
   stop();
   app.stop();
 });

@@ -3,14 +3,18 @@ import { Button } from "../parts/button.tsx";
 import { useApp, useConnection, useKey } from "../parts/use-store.ts";
 import { basePath } from "../link/base.ts";
 import type { Connection } from "../link/link.ts";
+import { ANY } from "../store/outbox.ts";
 import type { SessionStore } from "../store/session.ts";
 import { say } from "../notify/say.ts";
-import { bannerOf } from "./banner.ts";
+import { bannerOf, waitingWords } from "./banner.ts";
 import style from "./connection.module.css";
 
 /** A first connection may take a moment before anybody has to hear of it. */
 const PATIENCE_MS = 1000;
 const SYNC_MS = 400;
+/** What is over sooner nobody has to hear of: the page would only jump. */
+const BLINK_MS = 200;
+const STALE = "The gateway was updated, and this page is the old one. What you wrote is kept.";
 
 /** What is wrong with the connection, and the way out; nothing while all is well. */
 export function ConnectionBanner(): ReactNode {
@@ -18,15 +22,19 @@ export function ConnectionBanner(): ReactNode {
   const connection = useConnection();
   const plugged = useOnLine();
   const late = useLate(connection === "connecting" && app.onlineMs === 0, PATIENCE_MS);
-  const told = bannerOf(connection, plugged, app.onlineMs > 0 || late);
+  const stale = useKey(app.emitter, "stale", () => app.stale);
+  const away = useLate(connection === "connecting" || connection === "offline", BLINK_MS);
+  const told = bannerOf(connection, plugged, (app.onlineMs > 0 && away) || late, stale);
+  const waiting = useKey(app.outbox.emitter, ANY, () => app.outbox.waiting().length);
   useEffect(() => {
     if (told === "lost" || told === "unplugged") say("The connection is lost.", "assertive");
+    if (told === "stale") say(STALE, "polite");
     if (connection === "refused" && app.welcome === undefined) logIn();
   }, [app, told, connection]);
   switch (told) {
     case "lost":
       return (
-        <Bar kind="lost" words="Reconnecting. What you send is kept and sent once.">
+        <Bar kind="lost" words={`Reconnecting. ${waitingWords(waiting)}`}>
           <Button look="quiet" onClick={() => app.link.hurry()}>
             Try now
           </Button>
@@ -34,7 +42,7 @@ export function ConnectionBanner(): ReactNode {
       );
     case "unplugged":
       return (
-        <Bar kind="lost" words="Offline: this device has no network. What you send is kept." />
+        <Bar kind="lost" words={`Offline: this device has no network. ${waitingWords(waiting)}`} />
       );
     case "refused":
       return (
@@ -47,6 +55,14 @@ export function ConnectionBanner(): ReactNode {
     case "newer":
       return (
         <Bar kind="stopped" words="The gateway is of another version than this page.">
+          <Button look="plain" onClick={() => location.reload()}>
+            Reload
+          </Button>
+        </Bar>
+      );
+    case "stale":
+      return (
+        <Bar kind="syncing" words={STALE}>
           <Button look="plain" onClick={() => location.reload()}>
             Reload
           </Button>

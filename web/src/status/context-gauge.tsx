@@ -21,6 +21,7 @@ export function ContextGauge({
   const share = shareOf(fill);
   const level = levelOf(share);
   const percent = Math.round(share * 100);
+  const warning = level === "fine" ? "" : ` · ${WORDS[level]}`;
   return (
     <span className={wide ? style.wide : style.gauge} data-level={level}>
       <span
@@ -30,13 +31,14 @@ export function ContextGauge({
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={percent}
-        aria-valuetext={`${percent} % of ${count(fill.window)} tokens`}
+        aria-valuetext={`${percent} % of ${count(fill.window)} tokens${warning}`}
       >
         <span className={style.full} style={{ inlineSize: `${percent}%` }} />
       </span>
-      <span className={style.words}>
+      {/* short, they are what the meter says already */}
+      <span className={style.words} aria-hidden={!wide}>
         {wide ? `${count(fill.tokens)} of ${count(fill.window)} tokens` : `${percent} %`}
-        {level !== "fine" && ` · ${WORDS[level]}`}
+        {warning}
       </span>
     </span>
   );

@@ -31,7 +31,7 @@ export function Header({ store }: { readonly store: SessionStore }): ReactNode {
       <span className={style.folder} title={view.cwd}>
         {view.cwd}
       </span>
-      <Branch session={store.session} busy={view.status === "running"} />
+      <Branch session={store.session} view={view} />
       <span className={style.agent}>{[view.agent, view.model].filter(Boolean).join(" · ")}</span>
       <span className={style.figures}>
         <ContextGauge store={store} />

@@ -5,12 +5,14 @@
  * is answered when something changed, and passes on what people want done.
  */
 import { Link, type Connection, type Socketlike } from "../link/link.ts";
-import { GatewayError, codeOf, wordsOf } from "../link/errors.ts";
+import { GatewayError, wordsOf } from "../link/errors.ts";
 import type { Command, Content, GatewayMessage, SessionEvent, Welcome } from "../protocol.gen.ts";
+import { Claims } from "./claims.ts";
 import { Emitter, type Schedule } from "./emitter.ts";
 import { Following } from "./following.ts";
 import { Listing } from "./listing.ts";
 import { Outbox, type Shelf } from "./outbox.ts";
+import { Sending } from "./sending.ts";
 import type { SessionStore } from "./session.ts";
 import { SettingsStore } from "./settings.ts";
 import { Ui } from "./ui.ts";
@@ -24,6 +26,8 @@ export interface Surroundings {
   readonly cupboard: Shelf;
   readonly newId: () => string;
   readonly isLoggedIn?: () => Promise<boolean>;
+  /** Whether the gateway still has this page as it is. */
+  readonly isCurrent?: () => Promise<boolean>;
   readonly schedule?: Schedule;
 }
 
@@ -33,16 +37,21 @@ export class App {
   readonly listing: Listing;
   readonly following: Following;
   readonly outbox: Outbox;
+  readonly sending: Sending;
   readonly settings: SettingsStore;
   readonly ui: Ui;
   connection: Connection = "connecting";
   /** When it was last online; 0: never yet. */
   onlineMs = 0;
   welcome: Welcome | undefined;
+  /** The gateway has another page by now: parts of this one that were not fetched yet are gone. */
+  stale = false;
   private readonly newId: () => string;
+  private readonly isCurrent: () => Promise<boolean>;
 
   constructor(around: Surroundings) {
     this.newId = around.newId;
+    this.isCurrent = around.isCurrent ?? ((): Promise<boolean> => Promise.resolve(true));
     this.emitter = new Emitter(around.schedule);
     this.outbox = new Outbox(around.shelf, around.schedule);
     this.settings = new SettingsStore(around.cupboard, around.schedule);
@@ -56,6 +65,8 @@ export class App {
       around.open,
       around.isLoggedIn,
     );
+    const claims = new Claims(around.cupboard);
+    this.sending = new Sending(this.outbox, claims, this.link, around.newId);
     this.listing = new Listing(this.link, around.schedule);
     this.following = new Following(this.link, around.schedule);
   }
@@ -75,6 +86,16 @@ export class App {
 
   may(scope: string): boolean {
     return this.welcome?.scopes?.includes(scope) ?? false;
+  }
+
+  /** Find out whether this page is `stale`; if it is, that is said, with the way out. */
+  async checkPage(): Promise<boolean> {
+    const unknown = !this.stale && this.connection === "online";
+    if (unknown && !(await this.isCurrent())) {
+      this.stale = true;
+      this.emitter.touch("stale");
+    }
+    return this.stale;
   }
 
   ask(name: string, params: unknown = {}): Promise<unknown> {
@@ -99,30 +120,31 @@ export class App {
   async attempt(session: string, command: Command): Promise<boolean> {
     // of a setting it is worth knowing whether the agent took it; the rest shows in the log
     const setting = command.type.startsWith("set_") || command.type === "mcp";
+    const request = this.newId();
     try {
-      await this.submit(session, command, setting ? "done" : "accepted");
+      await this.link.submit(session, command, request, setting ? "done" : "accepted");
       return true;
     } catch (error) {
-      this.ui.toast(wordsOf(error), "error");
+      this.ui.toast(this.whyRefused(session, request) || wordsOf(error), "error");
       return false;
     }
   }
 
-  /** Say something: it shows at once, and stays until the log has it or somebody takes it back. */
-  send(session: string, content: Content[], mode: "auto" | "queue" | "steer" = "auto"): string {
-    const request = this.newId();
-    const state = this.connection === "online" ? "sent" : "queued";
-    this.outbox.add({ request, session, content, mode, state, error: "", code: "" });
-    void this.deliver(request, session, content, mode);
-    return request;
+  /** The agent's own words stand in the log only; "": there are none. */
+  private whyRefused(session: string, request: string): string {
+    const { key, reason } = this.session(session).transcript.refusal;
+    const mine = reason !== "" && key === `${this.welcome?.principal}:${request}`;
+    return mine ? `The agent refused it: ${reason}` : "";
   }
 
-  /** Try a refused message once more, under the same name. */
-  retry(request: string): void {
-    const one = this.outbox.find(request);
-    if (one === undefined) return;
-    this.outbox.update(request, { state: "sent", error: "", code: "" });
-    void this.deliver(one.request, one.session, [...one.content], one.mode);
+  /**
+   * Say something: it shows at once, and stays until the log has it or somebody takes it back. Its
+   * name; "": too much waits already, which is said where everybody looks.
+   */
+  send(session: string, content: Content[], mode: "auto" | "queue" | "steer" = "auto"): string {
+    const request = this.sending.send(session, content, mode);
+    if (request === "") this.ui.toast("Too many messages wait to be sent.", "error");
+    return request;
   }
 
   async open(params: { agent: string; cwd: string; [key: string]: unknown }): Promise<string> {
@@ -138,24 +160,6 @@ export class App {
 
   // ---- inside ----------------------------------------------------------------------------------
 
-  private async deliver(
-    request: string,
-    session: string,
-    content: Content[],
-    mode: "auto" | "queue" | "steer",
-  ): Promise<void> {
-    try {
-      await this.link.submit(session, { type: "send_input", content, mode }, request, "accepted");
-      this.outbox.remove(request);
-    } catch (error) {
-      this.outbox.update(request, {
-        state: "refused",
-        error: wordsOf(error),
-        code: codeOf(error),
-      });
-    }
-  }
-
   private connected(state: Connection): void {
     if (this.connection === "online" && state !== "online") this.onlineMs = Date.now();
     this.connection = state;
@@ -163,19 +167,16 @@ export class App {
     if (state === "online") {
       this.following.again();
       this.listing.again();
+      if (this.onlineMs > 0) void this.checkPage(); // it was away: maybe for an upgrade
     } else {
       this.following.lost();
     }
   }
 
   private welcomed(welcome: Welcome): void {
-    const first = this.welcome === undefined;
     this.welcome = welcome;
     this.emitter.touch("welcome");
-    if (!first) return;
-    for (const one of this.outbox.waiting()) {
-      void this.deliver(one.request, one.session, [...one.content], one.mode);
-    }
+    this.sending.welcome(welcome.principal);
   }
 
   private message(message: GatewayMessage): void {

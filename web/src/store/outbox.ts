@@ -1,8 +1,9 @@
 /**
- * What this page has sent and does not see in the log yet: shown at once, marked until it is there.
+ * What this page has to send and does not see in the log yet: shown at once, marked until it is there.
  *
  * A message keeps its name until it is answered, over lost connections and over a reload of the page
- * too, so that it is carried out once.
+ * too, so that it is carried out once. It belongs to its tab: one that is closed takes what never left
+ * it along, and nothing is said hours later by a page that somebody opens for another reason.
  */
 import type { Content } from "../protocol.gen.ts";
 import { Emitter, type Schedule } from "./emitter.ts";
@@ -12,10 +13,15 @@ export interface Outgoing {
   readonly session: string;
   readonly content: readonly Content[];
   readonly mode: "auto" | "queue" | "steer";
+  /** Whose it is, as far as that was known: nobody else may say it. */
+  readonly by?: string;
+  /** `queued`: it has not left this page. `sent`: it may have arrived, and nobody has said so yet. */
   readonly state: "queued" | "sent" | "refused";
   /** Why the gateway did not take it, for people. */
   readonly error: string;
   readonly code: string;
+  /** What somebody is writing instead of it: until they are done it stays here. */
+  readonly instead?: string | undefined;
 }
 
 export interface Shelf {
@@ -23,9 +29,11 @@ export interface Shelf {
   setItem(key: string, value: string): void;
 }
 
+/** The key of what waits in any session. */
+export const ANY = "";
 const KEY = "flybridge.outbox";
-const MAX_KEPT = 50;
-const MAX_BYTES = 1_000_000; // pictures are kept by digest, so this is a lot of words
+export const MOST_WAITING = 50;
+const MAX_CHARS = 2_000_000; // pictures are kept by digest, so this is a lot of words
 
 export class Outbox {
   readonly emitter: Emitter;
@@ -37,6 +45,11 @@ export class Outbox {
   ) {
     this.emitter = new Emitter(schedule);
     this.all = restored(shelf);
+  }
+
+  /** No more is taken: what is in it must not be pushed out by what comes. */
+  get full(): boolean {
+    return this.all.length >= MOST_WAITING;
   }
 
   of(session: string): readonly Outgoing[] {
@@ -53,7 +66,7 @@ export class Outbox {
   }
 
   add(one: Outgoing): void {
-    this.become([...this.all, one].slice(-MAX_KEPT), one.session);
+    this.become([...this.all, one], one.session);
   }
 
   update(request: string, change: Partial<Outgoing>): void {
@@ -76,13 +89,35 @@ export class Outbox {
   private become(all: readonly Outgoing[], session: string): void {
     this.all = all;
     this.emitter.touch(session);
-    const text = JSON.stringify(all);
+    this.emitter.touch(ANY);
     try {
-      if (text.length <= MAX_BYTES) this.shelf.setItem(KEY, text);
+      this.shelf.setItem(KEY, kept(all));
+    } catch {
+      this.forget();
+    }
+  }
+
+  /** The browser has no room; then nothing old may lie there: it could be sent once more. */
+  private forget(): void {
+    try {
+      this.shelf.setItem(KEY, "[]");
     } catch {
       // the browser keeps nothing for us; the page still has it
     }
   }
+}
+
+/** As many as there is room for, the oldest first. */
+function kept(all: readonly Outgoing[]): string {
+  const texts: string[] = [];
+  let chars = 0;
+  for (const one of all) {
+    const text = JSON.stringify(one);
+    chars += text.length + 1;
+    if (chars > MAX_CHARS) break;
+    texts.push(text);
+  }
+  return `[${texts.join(",")}]`;
 }
 
 function restored(shelf: Shelf): readonly Outgoing[] {
