@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from tests.web.conftest import Visitor
-from tests.web.rig import Served
+from tests.web.rig import Served, Visit
 
 _names = itertools.count()
 
@@ -36,6 +37,7 @@ def test_text_grows_as_it_is_said(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open(f"/s/{session}")
     gateway.say(session, "count", f"say-{next(_names)}", until="written")
     expect(page.get_by_role("log")).to_contain_text("3")
+    expect(page.get_by_role("log")).to_contain_text("Writes · ")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("log")).to_contain_text("Interrupted")
@@ -47,6 +49,13 @@ def test_thoughts_are_one_line_once_they_are_over(gateway: Served, visitor: Visi
     expect(line).to_have_attribute("aria-expanded", "false")
     line.click()
     expect(line).to_have_attribute("aria-expanded", "true")
+
+
+def test_while_it_thinks_it_says_so(gateway: Served, visitor: Visitor) -> None:
+    session = gateway.new_session(f"timeline-{next(_names)}", model="")  # at a talking pace
+    page = visitor().open(f"/s/{session}")
+    gateway.say(session, "think about boats", f"say-{next(_names)}", until="written")
+    expect(page.get_by_role("log")).to_contain_text("Thinks · ")
 
 
 def test_what_was_opened_stays_open(gateway: Served, visitor: Visitor) -> None:
@@ -83,22 +92,106 @@ def test_reading_further_up_is_left_alone(gateway: Served, visitor: Visitor) -> 
     expect(log).to_have_attribute("data-following", "true")
 
 
+class Held:
+    """A page whose questions for older lines wait until they are let through."""
+
+    def __init__(self, visit: Visit) -> None:
+        self.page = visit.page()
+        self._waiting: list[str | bytes] = []
+        self._server: WebSocketRoute | None = None
+        self.page.route_web_socket("**/api/v1/ws", self._connect)
+
+    def _connect(self, socket: WebSocketRoute) -> None:
+        self._server = socket.connect_to_server()
+        socket.on_message(self._ask)
+
+    def _ask(self, message: str | bytes) -> None:
+        if '"name":"page"' in str(message):
+            self._waiting.append(message)
+        elif self._server is not None:
+            self._server.send(message)
+
+    def is_asked(self) -> bool:
+        return self._waiting != []
+
+    def let_through(self) -> None:
+        assert self._server is not None
+        self._server.send(self._waiting.pop(0))
+
+
+def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if is_so():
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError("it did not happen")
+
+
+def top_of(line: Locator) -> float:
+    return float(line.evaluate("line => line.getBoundingClientRect().top"))
+
+
+def test_older_lines_do_not_move_what_is_read(gateway: Served, visitor: Visitor) -> None:
+    """Neither while an answer streams, nor where they join what is there; what is open stays so."""
+    session = gateway.new_session(f"timeline-{next(_names)}")
+    gateway.say(session, "large tools", f"say-{next(_names)}")
+    pace = {"command": {"type": "set_model", "model": "flybridge-demo"}, "until": "accepted"}
+    gateway.call("POST", f"/sessions/{session}/commands", {**pace, "request": f"n-{next(_names)}"})
+    gateway.say(session, "count", f"say-{next(_names)}", until="written")
+    held = Held(visitor(size="phone"))
+    page = held.page
+    page.goto(f"{gateway.address}/s/{session}")
+    wait_until(page, held.is_asked)
+    log = page.get_by_role("log")
+    log.evaluate("box => box.scrollTo(0, 0)")
+    expect(log).to_have_attribute("data-following", "false")
+    group = log.locator("[data-members]").first
+    members = str(group.get_attribute("data-members")).split(" ")
+    button = group.get_by_role("button").first
+    button.click()
+    expect(button).to_have_attribute("aria-expanded", "true")
+    edge = log.locator("[data-entry]:not([data-members])").first.get_attribute("data-entry")
+    first = log.locator(f'[data-entry="{edge}"]')
+    before = top_of(first)
+    held.let_through()
+    same = log.locator(f'[data-members~="{members[-1]}"]')
+    expect(same).not_to_have_attribute("data-members", " ".join(members))
+    expect(same.get_by_role("button").first).to_have_attribute("aria-expanded", "true")
+    assert abs(top_of(first) - before) < 2
+    assert log.evaluate("box => box.scrollTop") > 0
+
+
+def test_what_grows_above_does_not_move_what_is_read(gateway: Served, visitor: Visitor) -> None:
+    """In a browser that does nothing about it, too."""
+    _, page = opened(gateway, visitor, "markdown", "markdown", "long")
+    log = page.get_by_role("log")
+    log.evaluate("box => { box.style.overflowAnchor = 'none'; }")
+    log.hover()
+    page.mouse.wheel(0, -300)
+    expect(log).to_have_attribute("data-following", "false")
+    read = log.get_by_text("That is all of it.").last
+    before = top_of(read)
+    log.locator("[data-entry]").first.evaluate("line => { line.style.minHeight = '700px'; }")
+    page.wait_for_timeout(100)
+    assert abs(top_of(read) - before) < 2
+
+
 def test_a_long_session_is_fetched_in_pages(gateway: Served, visitor: Visitor) -> None:
-    """Older lines come when their place comes near, and nothing that is read moves."""
+    """Older lines come when their place comes near."""
     session = gateway.new_session(f"timeline-{next(_names)}")
     gateway.say(session, "hello", f"say-{next(_names)}")
-    for _ in range(60):  # more events than are fetched at first
-        gateway.say(session, "context", f"say-{next(_names)}")
+    for _ in range(2):  # more events than are fetched at first
+        gateway.say(session, "large tools", f"say-{next(_names)}")
     page = visitor().open(f"/s/{session}")
     log = page.get_by_role("log")
     expect(log.locator("[data-entry]").last).to_be_visible()
-    asked = 0
-    while page.get_by_role("heading", name="Hello from the demo agent").count() == 0:
+    hello = page.get_by_role("heading", name="Hello from the demo agent")
+
+    def is_there() -> bool:
         log.evaluate("box => box.scrollTo(0, 0)")
-        page.wait_for_timeout(50)
-        asked += 1
-        assert asked < 100
-    expect(page.get_by_role("heading", name="Hello from the demo agent")).to_be_attached()
+        return hello.count() == 1
+
+    wait_until(page, is_there)
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,13 @@ numbers = itertools.count(1)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool call came to: ``text`` for the model, ``detail`` as ``tool_use_result``."""
+    """What a tool call came to: ``text`` for the model, ``detail`` as ``tool_use_result``.
+
+    ``content`` stands in the place of the text where that is not all, such as for a picture.
+    """
 
     text: str
+    content: list[Json] | None = None
     failed: bool = False
     detail: Json | str = ""
 
@@ -49,6 +53,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
     description: str = ""
     work: Work | None = None
     by: Helper | None = None
+    free: bool = False  # nobody is asked: it is all pretence
     id: str = msgspec.field(default_factory=new_call_id)
 
 

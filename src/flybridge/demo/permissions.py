@@ -46,7 +46,7 @@ class Permissions:
     def standing(self, call: Call) -> Standing:
         """What mode and rules say about a call before anybody is asked."""
         mode = self._session.mode
-        if call.name in FREE or self._reads_scratch(call):
+        if call.free or call.name in FREE or self._reads_scratch(call):
             return "allow"
         if call.name not in TO_PEOPLE and self._is_waved_through(call, mode):
             return "allow"

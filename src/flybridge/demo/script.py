@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from flybridge.demo.blocks import Say, Think
-from flybridge.demo.scenes import asking, inside, talk, team, trouble, work
+from flybridge.demo.scenes import asking, gallery, inside, large, talk, team, trouble, work
 from flybridge.demo.turn import Turn
 
 Play: TypeAlias = Callable[[Turn, str], Awaitable[None]]
@@ -107,6 +107,8 @@ SCENES = (
     Scene("write", "Work", "create a file", work.write_note, "<name>", "word"),
     Scene("edit", "Work", "change a real file, with a diff", work.edit_program),
     Scene("read", "Work", "read it", work.read_any, "<name>", "word"),
+    Scene("tools", "Work", "one of each kind, made up", gallery.show_tools),
+    Scene("large", "Work", "too much for one look", large.show_large, f"<{large.NAMES}>", "word"),
     Scene("question", "Ask", "one answer", asking.ask_one),
     Scene("choices", "Ask", "several answers", asking.ask_many),
     Scene("words", "Ask", "your own words", asking.ask_words),

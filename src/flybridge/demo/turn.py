@@ -21,12 +21,16 @@ from flybridge.demo.stream import Helper, Json, Session, Speaker, Usage
 from flybridge.demo.tools import Hands, Progress, seconds_at
 
 SIGNED = "ZGVtbw=="
+PIECE_CHARS = 2000
 ACCEPTED: Json = {"permission_decision": {"decision": "accept", "source": "user_temporary"}}
 WAVED: Json = {"permission_decision": {"decision": "accept", "source": "config"}}
 REJECTED: Json = {
     "non_execution_kind": "permission-rule",
     "permission_decision": {"decision": "reject", "source": "user_reject"},
 }
+
+
+STOPPED: Json = {"non_execution_kind": "user-rejected"}  # it ran, but not to its end
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -112,6 +116,7 @@ class Turn:
         """Say how far it came: the partial text, the calls without a result, the interrupt."""
         self._ending = {}
         spoken = 1
+        asked = {one.call.id for one in self.permissions.prompts.values()}
         for request_id in list(self.permissions.prompts):
             self.permissions.refused(request_id)
         if self._open and self._open[1] == "text" and self._text:
@@ -119,7 +124,7 @@ class Turn:
         for call in sorted(self._calls.values(), key=lambda one: one.by is None):
             text = "The user stopped the turn; this call did not finish."
             cut = Outcome(text=text, failed=True, detail="User rejected tool use")
-            self._close_call(call, cut, REJECTED)
+            self._close_call(call, cut, REJECTED if call.id in asked else STOPPED)
             spoken += 1
         for_tool = " for tool use" if spoken > 1 else ""
         note = f"[Request interrupted by user{for_tool}]"
@@ -216,7 +221,7 @@ class Turn:
                 await self._deltas(index, empty, "text_delta", "text", pieces, rush=rush)
             case Call():
                 empty = {**_wire(block), "input": {}}
-                pieces = _words(json.dumps(block.input))
+                pieces = _pieces(json.dumps(block.input))
                 await self._deltas(index, empty, "input_json_delta", "partial_json", pieces)
                 self._calls[block.id] = block
         self._say_block(_wire(block))
@@ -304,13 +309,20 @@ class Turn:
 
     def _close_call(self, call: Call, outcome: Outcome, meta: Json) -> None:
         del self._calls[call.id]
-        block: Json = {"tool_use_id": call.id, "content": outcome.text}
+        block: Json = {"tool_use_id": call.id, "content": outcome.content or outcome.text}
         if outcome.failed or call.name == "Bash":  # of other tools the CLI says it only if so
             block["is_error"] = outcome.failed
         self.speaker.tool_result(block, outcome.detail, meta, call.by)
 
     def _progress(self, call: Call) -> Progress:
         return lambda count, seconds: self.speaker.tool_progress(call.id, call.name, count, seconds)
+
+
+def _pieces(text: str) -> list[str]:
+    """Words; of a long text larger parts, or it would take all day."""
+    if len(text) <= PIECE_CHARS * 10:
+        return _words(text)
+    return [text[at : at + PIECE_CHARS] for at in range(0, len(text), PIECE_CHARS)]
 
 
 def _words(text: str) -> list[str]:

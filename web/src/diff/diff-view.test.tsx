@@ -1,7 +1,8 @@
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
-import { DiffView, FOLD, PAGE } from "./diff-view.tsx";
+import { MANY } from "./diff-rows.tsx";
+import { DiffView, FOLD } from "./diff-view.tsx";
 import type { Hunk } from "./hunks.ts";
 
 const EDIT: readonly Hunk[] = [
@@ -24,7 +25,7 @@ test("lines are told with their numbers, and changed words are marked", () => {
   const told = screen.getByRole("group", { name: "Changes in a.py" });
   expect(told.textContent).toBe("oneremoved line 4: return a + badded line 4: return a - bthree");
   expect([...container.querySelectorAll("mark")].map((one) => one.textContent)).toEqual(["+", "-"]);
-  expect(screen.getByText("1 lines added, 1 removed")).toBeTruthy();
+  expect(screen.getByText("1 line added, 1 removed")).toBeTruthy();
   expect(container.querySelector("[style]")).toBeNull();
 });
 
@@ -44,16 +45,25 @@ test("an edit that has not happened has no numbers", () => {
   expect(screen.getByText("later")).toBeTruthy();
 });
 
-test("a long change is folded, then shown in pages", async () => {
-  const { container } = render(<DiffView path="a" hunks={added(1200)} />);
+test("a long change is folded until somebody asks, and stays unfolded", async () => {
+  const { container, unmount } = render(<DiffView path="a" hunks={added(400)} id="kept" />);
   const count = (): number => container.querySelectorAll("[data-sign]").length;
   expect(count()).toBe(FOLD);
-  await userEvent.click(screen.getByRole("button", { name: "Show 500 of 1180 more lines" }));
-  expect(count()).toBe(FOLD + PAGE);
-  await userEvent.click(screen.getByRole("button", { name: /^Show/ }));
-  await userEvent.click(screen.getByRole("button", { name: "Show 180 more lines" }));
-  expect(count()).toBe(1200);
+  await userEvent.click(screen.getByRole("button", { name: "Show 380 more lines" }));
+  expect(count()).toBe(400);
   expect(screen.queryByRole("button", { name: /^Show/ })).toBeNull();
+  unmount();
+  const again = render(<DiffView path="a" hunks={added(400)} id="kept" />);
+  expect(again.container.querySelectorAll("[data-sign]")).toHaveLength(400);
+});
+
+test("of very many lines only those near what is seen are drawn", () => {
+  const all = Number.POSITIVE_INFINITY;
+  const { container } = render(<DiffView path="a" hunks={added(20 * MANY)} fold={all} />);
+  expect(container.querySelectorAll("[data-sign]").length).toBeLessThanOrEqual(MANY);
+  const spaces = container.querySelectorAll<HTMLElement>("[style]");
+  expect(spaces.length).toBeGreaterThan(190);
+  expect(spaces[0]?.style.height).toBe("59.375rem");
 });
 
 test("one line more is not folded away", () => {
@@ -77,6 +87,16 @@ test("hostile lines are only text, and long ones are cut", () => {
   expect(container.textContent).toContain("<script>alert(1)</script>");
   expect(container.textContent).toContain("a⟨U+202E⟩b␛[31m");
   expect(container.textContent).toContain("98000 more characters");
+});
+
+test("where somebody decides, a long line is there to its end", () => {
+  const lines = [`+${"x".repeat(100_000)} rm -rf`];
+  const all = Number.POSITIVE_INFINITY;
+  const { container } = render(
+    <DiffView path="a" hunks={[{ ...added(1)[0]!, lines }]} fold={all} />,
+  );
+  expect(container.textContent).toContain("x rm -rf");
+  expect(container.textContent).not.toContain("more characters");
 });
 
 test("nothing changed is said", () => {

@@ -1,6 +1,6 @@
 /** The words of a line with their colours, those that changed marked. */
 
-import { useMemo } from "react";
+import { createContext, use, useMemo } from "react";
 import { Coloured } from "../text/coloured.tsx";
 import type { LineColours } from "../text/fence.ts";
 import { type Part, wordDiff } from "../text/words.ts";
@@ -10,6 +10,11 @@ import { markedOf } from "./segments.ts";
 
 /** Letters of one line that are shown. */
 const LONGEST = 2000;
+/** And where somebody decides about it. */
+const DECIDED = 256 * 1024;
+
+/** Somebody decides about these lines: nothing may be hidden behind the end of one. */
+export const WholeLines = createContext(false);
 
 interface LineTextProps {
   readonly row: Extract<Row, { text: string }>;
@@ -18,6 +23,10 @@ interface LineTextProps {
 
 export function LineText({ row, colours }: LineTextProps) {
   const parts = useMemo(() => partsOf(row), [row]);
+  const whole = use(WholeLines);
+  if (whole && row.text.length > LONGEST) {
+    return <span className={style.long}>{short(row.text, DECIDED)}</span>;
+  }
   if (row.text.length > LONGEST || (parts === null && colours === undefined)) {
     return short(row.text);
   }
@@ -41,9 +50,9 @@ function partsOf(row: Extract<Row, { text: string }>): readonly Part[] | null {
   return wordDiff(row.partner, row.text)?.after ?? null;
 }
 
-function short(text: string): string {
-  if (text.length <= LONGEST) return text;
-  return `${text.slice(0, LONGEST)} \u2026 ${text.length - LONGEST} more characters`;
+function short(text: string, most = LONGEST): string {
+  if (text.length <= most) return text;
+  return `${text.slice(0, most)} \u2026 ${text.length - most} more characters`;
 }
 
 /** What a line is, for those who hear it. */

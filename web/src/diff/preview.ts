@@ -2,6 +2,7 @@
 
 import { structuredPatch } from "diff";
 import type { Hunk } from "./hunks.ts";
+import { hunksAround } from "./landmarks.ts";
 
 export interface Preview {
   readonly path: string;
@@ -13,8 +14,10 @@ export interface Preview {
 }
 
 const CONTEXT = 3;
-const MOST_EDITS = 2000;
+const MOST_EDITS = 1000;
 const MOST_PARTS = 200;
+/** Lines above which another way is taken, which never takes long. */
+const LARGE = 2000;
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -39,6 +42,8 @@ export function previewOf(tool: string, input: unknown): Preview | null {
 /** The difference of two texts. Too different ones are all removed and all added. */
 export function hunksBetween(before: string, after: string): readonly Hunk[] {
   if (before === after) return [];
+  const [old, fresh] = [linesOf(before), linesOf(after)];
+  if (old.length + fresh.length > LARGE) return hunksAround(old, fresh);
   const patch = structuredPatch("", "", before, after, "", "", {
     context: CONTEXT,
     maxEditLength: MOST_EDITS,

@@ -8,11 +8,13 @@ interface Props {
   readonly id: string;
   readonly title: ReactNode;
   readonly open?: boolean;
+  /** What opens begins below the arrow: for what may be nested deeply. */
+  readonly flush?: boolean;
   readonly children: ReactNode;
 }
 
 /** One line that opens in place. What is folded away is not drawn at all. */
-export function Disclosure({ id, title, open = false, children }: Props): ReactNode {
+export function Disclosure({ id, title, open = false, flush = false, children }: Props): ReactNode {
   const [opened, set] = useOpened(id, open);
   return (
     <div className={style.disclosure}>
@@ -25,7 +27,7 @@ export function Disclosure({ id, title, open = false, children }: Props): ReactN
         <ChevronRight className={style.arrow} aria-hidden="true" />
         {title}
       </button>
-      {opened && <div className={style.body}>{children}</div>}
+      {opened && <div className={flush ? style.flush : style.body}>{children}</div>}
     </div>
   );
 }

@@ -18,7 +18,8 @@ export function Whole({ text, blob, eager = false, children }: Props): ReactNode
   const [fetched, setFetched] = useState<string>();
   const [problem, setProblem] = useState("");
   const grown = useGrown(text, blob);
-  const all = fetched ?? (eager ? blobTextHere(blob) : undefined);
+  // somebody has asked for it before, and sees it again when it is drawn again
+  const all = fetched ?? blobTextHere(blob);
   const wanted = eager && blob !== "" && all === undefined;
   const fetchAll = (): void => {
     blobText(blob).then(setFetched, (error: unknown) => setProblem(wordsOf(error)));

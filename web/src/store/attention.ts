@@ -3,6 +3,7 @@
  * notifications, so that none of them can say something else than the others.
  */
 import type { Row } from "./rows.ts";
+import { wants } from "./wants.ts";
 
 /** `waiting`: for you. `failed`: its last turn ended badly. */
 export type Attention = "waiting" | "running" | "failed" | "idle" | "off" | "closed";
@@ -15,15 +16,16 @@ export function attention(row: Row): Attention {
   return row.status === "off" ? "off" : "idle";
 }
 
+/** What it says at the moment, for whoever hears that; "": neither, or nobody knows. */
+export type Saying = "text" | "thinking" | "";
+
 /** The second line of a row: what it wants, or does now. */
-export function doing(row: Row): string {
+export function doing(row: Row, saying: Saying = ""): string {
   switch (attention(row)) {
     case "closed":
       return "Closed";
     case "waiting":
-      return row.why === "question"
-        ? "Asks you a question"
-        : `Wants to use ${row.tool || "a tool"}`;
+      return row.why === "question" ? "Asks you a question" : wants(row.tool);
     case "failed":
       return "The last turn failed";
     case "idle":
@@ -31,11 +33,11 @@ export function doing(row: Row): string {
     case "off":
       return "Asleep";
     case "running":
-      return whileRunning(row);
+      return whileRunning(row, saying);
   }
 }
 
-function whileRunning(row: Row): string {
+function whileRunning(row: Row, saying: Saying): string {
   if (row.status === "starting") return "Starting";
   switch (row.why) {
     case "tool":
@@ -51,9 +53,11 @@ function whileRunning(row: Row): string {
     case "queue":
       return "Takes your message";
     default:
-      return "Thinks";
+      return SAYS[saying];
   }
 }
+
+const SAYS: Readonly<Record<Saying, string>> = { text: "Writes", thinking: "Thinks", "": "Works" };
 
 const RANK: Readonly<Record<Attention, number>> = {
   waiting: 0,

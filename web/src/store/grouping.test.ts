@@ -53,7 +53,12 @@ test("who waits is counted once, however much they ask", () => {
 });
 
 test("a row says what it wants or does now, and since when", () => {
-  expect(rows.map(doing)).toEqual(["Ready", "Runs Bash", "Ready", "Wants to use Edit"]);
+  expect(rows.map((row) => doing(row))).toEqual([
+    "Ready",
+    "Runs Bash",
+    "Ready",
+    "Wants to change a file",
+  ]);
   expect(rows.map(attention)).toEqual(["idle", "running", "idle", "waiting"]);
   expect(sinceOf(rows[1]!)).toBe(NOON - 5000);
   expect(sinceOf(rows[0]!)).toBe(NOON);

@@ -83,6 +83,8 @@ export interface ToolItem extends Base {
   readonly runMs: number;
   readonly endedMs: number;
   readonly turn: string;
+  /** The turn was stopped while it ran. */
+  readonly stopped: boolean;
   /** How its permission was decided, if somebody was asked. */
   readonly decision: Decision | undefined;
 }

@@ -35,6 +35,9 @@ export function reduceInput(into: Transcript, event: InputEvent, line: EventLine
     return;
   }
   const known = into.items.get(event.key);
+  if (event.type === "input.refused" && known === undefined) {
+    into.refusal = { key: event.key, reason: event.reason ?? "" };
+  }
   if (known?.kind !== "user") return;
   if (event.type === "queue.changed") {
     into.put({ ...known, content: event.content });

@@ -2,7 +2,7 @@
 import type { EventLine, SessionEvent, TextDoneEvent, ThinkingDoneEvent } from "../protocol.gen.ts";
 import type { Base, Diff, Json, ResultItem, TextItem, ToolItem } from "./items.ts";
 import type { Transcript } from "./reduce.ts";
-import { fieldsOf, listOf, textOf } from "./values.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "./values.ts";
 
 type Of<T extends SessionEvent["type"]> = Extract<SessionEvent, { type: T }>;
 
@@ -36,6 +36,7 @@ export function emptyTool(base: Base, turn: string): ToolItem {
     runMs: 0,
     endedMs: 0,
     turn,
+    stopped: false,
     decision: undefined,
   };
 }
@@ -118,6 +119,13 @@ export function counted(patch: Json): { added: number; removed: number } {
   let added = 0;
   let removed = 0;
   for (const hunk of listOf(patch)) {
+    const { oldLines, newLines } = fieldsOf(hunk);
+    // of a long one only the first lines are here; of a new or a deleted file they are all alike
+    if (oldLines === 0 || newLines === 0) {
+      added += numberOf(newLines);
+      removed += numberOf(oldLines);
+      continue;
+    }
     for (const one of listOf(fieldsOf(hunk)["lines"])) {
       const sign = textOf(one).charAt(0);
       if (sign === "+") added += 1;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { EventLine, SessionEvent } from "../protocol.gen.ts";
 import type { Item, NoteItem, ToolItem, UserItem } from "./items.ts";
+import { counted } from "./reduce-items.ts";
 import { Transcript } from "./reduce.ts";
 
 type Type = SessionEvent["type"];
@@ -289,7 +290,43 @@ test("what a sub-agent does stands below the call that started it", () => {
     { type: "item.started", item: "y", kind: "text", parent: "not here" },
   );
   expect(after.children.get("t")).toEqual(["x"]);
-  expect(after.children.get("")).toEqual(["t", "y"]);
+  // and below one that is not here yet, which is over with its turn
+  expect(after.children.get("")).toEqual(["t", "not here"]);
+  expect(after.children.get("not here")).toEqual(["y"]);
+  expect(after.items.get("not here")).toMatchObject({ name: "Agent", status: "running" });
+  const over = fold(
+    { type: "item.started", item: "y", kind: "text", parent: "not here" },
+    { type: "turn.ended", turn: "" },
+  );
+  expect(over.items.get("not here")).toMatchObject({ status: "ok" });
+});
+
+test("lines of a new file are all counted, however few of them were sent", () => {
+  const patch = [
+    { oldStart: 0, oldLines: 0, newStart: 1, newLines: 900, lines: ["+a", "\\ 899 more"] },
+  ];
+  expect(counted(patch)).toEqual({ added: 900, removed: 0 });
+});
+
+test("what the agent says right now is known while it says it", () => {
+  const started = (kind: "text" | "thinking", parent = ""): SessionEvent => ({
+    type: "item.started",
+    item: kind,
+    kind,
+    parent,
+  });
+  expect(fold(started("thinking")).saying).toBe("thinking");
+  expect(fold(started("thinking"), started("text")).saying).toBe("text");
+  expect(fold(started("text"), { type: "text.done", item: "text", text: "x" }).saying).toBe("");
+  expect(fold(called, started("text", "t")).saying).toBe("");
+});
+
+test("a tool that ends with a turn that was stopped was stopped, a denied one was denied", () => {
+  const failed: SessionEvent = { type: "tool.result", item: "t", status: "error", text: "x" };
+  const stop: SessionEvent = { type: "turn.ended", turn: "", reason: "interrupted" };
+  expect(fold(called, failed, stop).items.get("t")).toMatchObject({ stopped: true });
+  const done: SessionEvent = { type: "turn.ended", turn: "", reason: "done" };
+  expect(fold(called, failed, done).items.get("t")).toMatchObject({ stopped: false });
 });
 
 test("an answer or a setting is no message", () => {

@@ -5,7 +5,9 @@
  * immutable; every change replaces one and names it to `changed`, so that only what changed is drawn.
  */
 import type { EventLine, PreviewLine, SessionEvent } from "../protocol.gen.ts";
+import type { Saying } from "./attention.ts";
 import type { Base, Item, Json, Prompt, Task, TextItem, ToolItem } from "./items.ts";
+import { endGuessed, endOpen, stopTools } from "./endings.ts";
 import { noteOf } from "./notes.ts";
 import { promptOfEvent } from "./prompts.ts";
 import { reduceInput } from "./reduce-inputs.ts";
@@ -33,12 +35,20 @@ export class Transcript {
   /** All that the agent said of itself: it says it in several parts. */
   told: Readonly<Fields> = {};
   turn = "";
+  /** What it says right now. */
+  saying: Saying = "";
   turnStartedMs = 0;
   /** Between the marks of an imported conversation. */
   past = false;
   /** Lines changed in this turn, for its result line. */
   added = 0;
   removed = 0;
+
+  /** What the agent refused last that is no message, and why. */
+  refusal: { readonly key: string; readonly reason: string } = { key: "", reason: "" };
+
+  /** Calls of sub-agents that were only named by what they did. */
+  readonly guessed = new Set<string>();
 
   constructor(private readonly changed: Changed = () => {}) {}
 
@@ -82,6 +92,8 @@ export class Transcript {
         break;
       case "turn.ended":
         this.put(resultOf(this, event, line));
+        endGuessed(this, line);
+        if (event.reason === "interrupted") stopTools(this, event.turn, line);
         this.turn = "";
         this.changed("turn");
         break;
@@ -111,7 +123,11 @@ export class Transcript {
         this.note(line);
         break;
       case "agent.exited":
-        this.endOpen(line);
+        if (this.prompts.length > 0) {
+          this.prompts = [];
+          this.changed("prompts");
+        }
+        endOpen(this, line);
         if (event.asked !== true) this.note(line);
         break;
       default:
@@ -131,14 +147,22 @@ export class Transcript {
     }
   }
 
-  /** An item of a call that is not in what we have of the log stands in the conversation itself. */
+  /** The call of a sub-agent that is not in what we have of the log stands where it is first named. */
   base(id: string, line: EventLine, parent = ""): Base {
-    const known = parent !== "" && this.items.has(parent) ? parent : "";
-    return { id, parent: known, atMs: line.at_ms, seq: line.seq, past: this.past };
+    if (parent !== "" && parent !== id && !this.items.has(parent)) {
+      const call = emptyTool(this.base(parent, line), this.turn);
+      const input = { description: "started earlier" };
+      this.put({ ...call, name: "Agent", input, status: "running" });
+      this.guessed.add(parent);
+    }
+    return { id, parent, atMs: line.at_ms, seq: line.seq, past: this.past };
   }
 
   put(item: Item): void {
     const before = this.items.get(item.id);
+    if ((item.kind === "text" || item.kind === "thinking") && item.parent === "") {
+      this.say(item.status === "open" ? item.kind : "");
+    }
     if (before === undefined) {
       this.children.set(item.parent, [...(this.children.get(item.parent) ?? []), item.id]);
       this.changed(`children:${item.parent}`);
@@ -146,7 +170,13 @@ export class Transcript {
     this.items.set(item.id, item);
     this.changed(`item:${item.id}`);
     // what decides how items are put together into lines; a delta never does
-    if (shapeOf(before) !== shapeOf(item)) this.changed("shape");
+    if (shapeOf(before) !== shapeOf(item)) this.changed(`shape:${item.parent}`);
+  }
+
+  private say(saying: Saying): void {
+    if (saying === this.saying) return;
+    this.saying = saying;
+    this.changed("saying");
   }
 
   tool(id: string, line: EventLine, parent = ""): ToolItem {
@@ -213,6 +243,8 @@ export class Transcript {
     }
     this.put({
       ...known,
+      // the time it takes a person to decide is none of the tool's
+      runMs: line.at_ms,
       decision: {
         how: event.how,
         by: event.by ?? "",
@@ -222,21 +254,6 @@ export class Transcript {
         place: event.place ?? "",
       },
     });
-  }
-
-  /** The agent is gone: nothing of it can be open any more. */
-  private endOpen(line: EventLine): void {
-    if (this.prompts.length > 0) {
-      this.prompts = [];
-      this.changed("prompts");
-    }
-    for (const one of this.items.values()) {
-      if (one.kind === "tool" && (one.status === "writing" || one.status === "running")) {
-        this.put({ ...one, status: "partial", endedMs: line.at_ms });
-      } else if ((one.kind === "text" || one.kind === "thinking") && one.status === "open") {
-        this.put({ ...one, status: "partial", endedMs: line.at_ms });
-      }
-    }
   }
 
   private note(line: EventLine): void {

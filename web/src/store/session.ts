@@ -140,7 +140,10 @@ export class SessionStore {
 
   private fresh(): Transcript {
     return new Transcript((key) => {
-      if (key === "shape") this.shape += 1;
+      if (key.startsWith("shape:")) {
+        this.shape += 1;
+        this.emitter.touch("shape");
+      }
       this.emitter.touch(key);
     });
   }
@@ -164,11 +167,21 @@ export class SessionStore {
     }
     keepSame(before.items, this.transcript.items);
     this.shape += 1;
-    for (const key of ["shape", "prompts", "turn", "tasks", "background", "ready", "synced"]) {
+    for (const key of [
+      "shape",
+      "prompts",
+      "turn",
+      "tasks",
+      "background",
+      "ready",
+      "synced",
+      "saying",
+    ]) {
       this.emitter.touch(key);
     }
     for (const parent of new Set([...before.children.keys(), ...this.transcript.children.keys()])) {
       this.emitter.touch(`children:${parent}`);
+      this.emitter.touch(`shape:${parent}`);
     }
     for (const id of before.items.keys()) this.emitter.touch(`item:${id}`);
   }

@@ -39,7 +39,12 @@ export function categoriesOf(report: unknown): readonly Category[] {
       const one = fieldsOf(raw);
       return { name: textOf(one["name"]), tokens: numberOf(one["tokens"]) };
     })
-    .filter((one) => one.tokens > 0 && !/^(free space|autocompact buffer)/i.test(one.name));
+    .filter((one) => one.tokens > 0 && isTaken(one.name));
+}
+
+/** What is free, or kept free, fills nothing. */
+export function isTaken(category: string): boolean {
+  return !/^(?:free space|(?:auto)?compact buffer)/i.test(category);
 }
 
 /** The cost of the last turn that ended, of the items in their order. */

@@ -35,3 +35,26 @@ export function parsed(text: string): Json | undefined {
     return undefined;
   }
 }
+
+const STARTED = /\s*\{\s*/y;
+const FIELD =
+  /"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|-?[\d.]+(?=\s*[,}])|true|false|null)\s*,?\s*/y;
+
+/** The first fields of an object whose text is not whole, as long as they are simple ones. */
+export function leading(text: string): Fields {
+  const found: Fields = {};
+  STARTED.lastIndex = 0;
+  if (!STARTED.test(text)) return found;
+  FIELD.lastIndex = STARTED.lastIndex;
+  for (let one = FIELD.exec(text); one !== null; one = FIELD.exec(text)) {
+    const name = parsed(`"${one[1] ?? ""}"`);
+    const value = parsed(one[2] ?? "");
+    if (typeof name === "string" && value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+/** What a table has under a name from outside, which may be `constructor`. */
+export function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}

@@ -4,8 +4,6 @@ import { describe, expect, test } from "vitest";
 import { GROUP, LIVE_LIMIT, LiveMarkdown, parse } from "./blocks.ts";
 import type { Node } from "./tree.ts";
 
-fc.configureGlobal({ seed: 1 }); // the same texts in every run
-
 const nodes = (text: string): readonly Node[] => parse(text).map((one) => one.node);
 const types = (text: string): string[] => nodes(text).map((one) => one.type);
 

@@ -1,6 +1,7 @@
 /** A block of code with its colours, its language and a button to copy it. */
 
 import { type ReactNode, memo, useMemo } from "react";
+import { Near } from "../parts/near.tsx";
 import style from "./code.module.css";
 import { visible } from "./control.ts";
 import { Coloured } from "./coloured.tsx";
@@ -22,6 +23,8 @@ export interface CodeProps {
 
 /** Lines are drawn in groups: only the group that changed is drawn again. */
 const GROUP = 50;
+/** Of more lines only those are drawn that are near what is seen. */
+const MANY = 1000;
 
 export const Code = memo(function Code(props: CodeProps) {
   const { text, lang = "", path = "", open = false, firstLine } = props;
@@ -69,7 +72,7 @@ function Lines({ text, colours, firstLine }: LinesProps) {
   for (let from = 0; from < lines.length; from += GROUP) {
     const part = lines.slice(from, from + GROUP);
     const number = firstLine === undefined ? undefined : firstLine + from;
-    groups.push(
+    const group = (
       <LineGroup
         key={from}
         text={part.join("\n")}
@@ -78,7 +81,16 @@ function Lines({ text, colours, firstLine }: LinesProps) {
         ready={Math.max(0, Math.min(part.length, colours.length - from))}
         firstLine={number}
         last={from + GROUP >= lines.length}
-      />,
+      />
+    );
+    groups.push(
+      lines.length <= MANY ? (
+        group
+      ) : (
+        <Near key={from} rows={part.length} first={from === 0}>
+          {() => group}
+        </Near>
+      ),
     );
   }
   return groups;

@@ -5,7 +5,7 @@ import style from "./copy.module.css";
 
 export interface CopyButtonProps {
   /** What is copied; a function is asked only when the button is pressed. */
-  readonly text: string | (() => string);
+  readonly text: string | (() => string | Promise<string>);
   /** What it copies, for those who hear it: "Copy code". */
   readonly label: string;
 }
@@ -21,7 +21,8 @@ export function CopyButton({ text, label }: CopyButtonProps) {
     return () => clearTimeout(timer);
   }, [told]);
   const copy = async (): Promise<void> => {
-    const done = await copyText(typeof text === "string" ? text : text());
+    const said = await Promise.resolve(typeof text === "string" ? text : text()).catch(() => null);
+    const done = said !== null && (await copyText(said));
     setTold(done ? "Copied" : "Not copied");
   };
   return (

@@ -2,8 +2,6 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { FenceColours, runsOf } from "./fence.ts";
 
-fc.configureGlobal({ seed: 1 }); // the same texts in every run
-
 function sentBy(texts: readonly string[], ended: boolean): string[] {
   const sent: string[] = [];
   const fence = new FenceColours((lines) => sent.push(...lines));

@@ -2,8 +2,6 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { onScreen } from "./terminal.ts";
 
-fc.configureGlobal({ seed: 1 }); // the same texts in every run
-
 const ESC = "\u001b";
 
 test.each([

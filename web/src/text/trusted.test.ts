@@ -1,4 +1,3 @@
-// @vitest-environment happy-dom
 import { expect, test, vi } from "vitest";
 import { workerAddress } from "./trusted.ts";
 
@@ -14,5 +13,4 @@ test("only our own addresses are blessed, by one policy", () => {
   expect(() => workerAddress("https://evil.example/worker.js")).toThrow("not ours");
   expect(createPolicy).toHaveBeenCalledTimes(1);
   expect(createPolicy.mock.calls[0]?.[0]).toBe("gateway");
-  vi.unstubAllGlobals();
 });

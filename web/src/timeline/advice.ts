@@ -1,4 +1,6 @@
 /** What went wrong in words, and what a person can do about it. */
+import { own } from "../store/values.ts";
+
 interface Advice {
   readonly title: string;
   readonly advice: string;
@@ -46,7 +48,7 @@ export function adviceFor(note: string, code: string, why: string): Advice {
     };
   }
   return (
-    BY_CODE[code] ?? {
+    own(BY_CODE, code) ?? {
       title: code === "" ? "Something went wrong" : `Something went wrong: ${code}`,
       advice: "Send your message again; if it goes on, look at the gateway's log.",
     }

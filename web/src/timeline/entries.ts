@@ -1,4 +1,5 @@
 /** How items are put together into lines: reads in a row fold to one, and pages have fixed borders. */
+import { own } from "../store/values.ts";
 import type { Item, ToolItem } from "../store/items.ts";
 
 export type Entry =
@@ -10,6 +11,12 @@ export type Entry =
       readonly ids: readonly string[];
       readonly sort: Sort;
     };
+
+/** Entries are made anew with every line; most of them are as they were. */
+export function sameEntry(one: Entry, other: Entry): boolean {
+  if (one.id !== other.id || one.kind !== other.kind) return false;
+  return one.kind !== "group" || other.kind !== "group" || one.ids.join() === other.ids.join();
+}
 
 export interface Page {
   /** Stays the same whatever is loaded before it. */
@@ -41,7 +48,7 @@ const SORTS: Readonly<Record<string, Sort>> = {
 /** Errors, and what somebody was asked about, are never folded away. */
 function sortOf(item: Item): Sort | undefined {
   if (item.kind !== "tool" || item.status !== "ok" || item.decision !== undefined) return undefined;
-  return SORTS[item.name];
+  return own(SORTS, item.name);
 }
 
 export function entriesOf(
@@ -107,10 +114,15 @@ function isSilent(item: Item): boolean {
   }
 }
 
+/** The page that an item stands on, by its place in the log. */
+export function pageKey(seq: number): number {
+  return Math.floor(seq / PAGE_SPAN);
+}
+
 export function pagesOf(entries: readonly Entry[]): readonly Page[] {
   const pages: { key: number; entries: Entry[] }[] = [];
   for (const entry of entries) {
-    const key = Math.floor(entry.seq / PAGE_SPAN);
+    const key = pageKey(entry.seq);
     const last = pages[pages.length - 1];
     if (last !== undefined && last.key === key) last.entries.push(entry);
     else pages.push({ key, entries: [entry] });
@@ -133,7 +145,7 @@ const KINDS: Readonly<Record<string, readonly [string, string]>> = {
 export function groupTitle(sort: Sort, items: readonly ToolItem[]): string {
   const counts = new Map<readonly [string, string], number>();
   for (const { name } of items) {
-    const words = KINDS[name] ?? SEARCH;
+    const words = own(KINDS, name) ?? SEARCH;
     const known = [...counts.keys()].find((one) => one[0] === words[0]) ?? words;
     counts.set(known, (counts.get(known) ?? 0) + 1);
   }

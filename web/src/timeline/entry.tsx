@@ -1,10 +1,12 @@
 import { type ReactNode, memo, useMemo } from "react";
 import { Disclosure } from "../parts/disclosure.tsx";
+import { isOpened } from "../parts/opened.ts";
 import { useItem } from "../parts/use-store.ts";
 import type { ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
 import { ToolCard } from "../tools/tool-card.tsx";
-import { type Entry, type Sort, groupTitle } from "./entries.ts";
+import { GROUP } from "./anchor.ts";
+import { type Entry, type Sort, groupTitle, sameEntry } from "./entries.ts";
 import { Note } from "./note.tsx";
 import { Plan } from "./plan.tsx";
 import { ResultLine } from "./result-line.tsx";
@@ -19,17 +21,24 @@ interface Props {
 }
 
 /** One line of the transcript, whatever it is. */
-export const EntryView = memo(function EntryView({ store, entry }: Props): ReactNode {
-  return (
-    <div className={style.entry} data-entry={entry.id}>
-      {entry.kind === "group" ? (
-        <ToolGroup store={store} ids={entry.ids} sort={entry.sort} />
-      ) : (
-        <ItemView store={store} id={entry.id} />
-      )}
-    </div>
-  );
-});
+export const EntryView = memo(
+  function EntryView({ store, entry }: Props): ReactNode {
+    return (
+      <div
+        className={style.entry}
+        data-entry={entry.kind === "group" ? `${GROUP}${entry.id}` : entry.id}
+        data-members={entry.kind === "group" ? entry.ids.join(" ") : undefined}
+      >
+        {entry.kind === "group" ? (
+          <ToolGroup store={store} ids={entry.ids} sort={entry.sort} />
+        ) : (
+          <ItemView store={store} id={entry.id} />
+        )}
+      </div>
+    );
+  },
+  (a, b) => a.store === b.store && sameEntry(a.entry, b.entry),
+);
 
 export function ItemView({
   store,
@@ -73,11 +82,16 @@ function ToolGroup({
     () => ids.map((id) => store.item(id)).filter((one): one is ToolItem => one?.kind === "tool"),
     [store, ids],
   );
+  // older lines that join it make another one the first: what was opened stays open
+  const key = (id: string): string => `${store.session}:group:${id}`;
+  const open = ids.some((id) => isOpened(key(id), false));
   return (
     <div className={style.group}>
-      <Disclosure id={`${store.session}:group:${ids[0] ?? ""}`} title={groupTitle(sort, items)}>
+      <Disclosure id={key(ids[0] ?? "")} title={groupTitle(sort, items)} open={open}>
         {ids.map((id) => (
-          <ItemView key={id} store={store} id={id} />
+          <div key={id} data-entry={id}>
+            <ItemView store={store} id={id} />
+          </div>
         ))}
       </Disclosure>
     </div>

@@ -12,7 +12,7 @@ interface Props {
 /** The lines of a sub-agent, below the call that started it. */
 export function Nested({ store, parent }: Props): ReactNode {
   const ids = useChildren(store, parent);
-  const shape = useKey(store.emitter, "shape", () => store.shape);
+  const shape = useKey(store.emitter, `shape:${parent}`, () => store.shape);
   const entries = useMemo(
     () => entriesOf(ids, (id) => store.item(id)),
     // the shape is no value: it says when to look at the items again

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { Whole } from "../parts/whole.tsx";
 import type { PlanItem } from "../store/items.ts";
+import { HeadingBase } from "../text/heading-base.tsx";
 import { Prose } from "../text/prose.tsx";
 import style from "./entry.module.css";
 
@@ -10,7 +11,11 @@ export function Plan({ item }: { readonly item: PlanItem }): ReactNode {
     <section className={style.plan} aria-label="Plan">
       <h2 className={style.meta}>Plan</h2>
       <Whole text={item.text} blob={item.blob}>
-        {(text) => <Prose text={text} />}
+        {(text) => (
+          <HeadingBase value={3}>
+            <Prose text={text} />
+          </HeadingBase>
+        )}
       </Whole>
     </section>
   );

@@ -1,3 +1,4 @@
+import { own } from "../store/values.ts";
 import type { ReactNode } from "react";
 import { duration, money } from "../parts/spoken.ts";
 import type { ResultItem } from "../store/items.ts";
@@ -15,7 +16,7 @@ const WORDS: Readonly<Record<ResultItem["reason"], string>> = {
 export function ResultLine({ item }: { readonly item: ResultItem }): ReactNode {
   const bad = item.reason === "error" || item.reason === "agent_exited";
   const parts = [
-    WORDS[item.reason],
+    own(WORDS, item.reason),
     item.startedMs > 0 && item.atMs - item.startedMs >= 100
       ? duration(item.atMs - item.startedMs)
       : "",

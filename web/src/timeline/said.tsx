@@ -9,11 +9,16 @@ export function Said({ item }: { readonly item: TextItem }): ReactNode {
   const live = item.status === "open";
   if (item.text === "" && item.blob === "") return null;
   return (
-    <div className={style.said} data-status={item.status} data-command={item.command || undefined}>
+    <article
+      className={style.said}
+      aria-label="Agent"
+      data-status={item.status}
+      data-command={item.command || undefined}
+    >
       <Whole text={item.text} blob={item.blob} eager>
         {(text) => <Prose text={text} live={live} />}
       </Whole>
       {item.status === "partial" && <p className={style.cut}>It was stopped here.</p>}
-    </div>
+    </article>
   );
 }

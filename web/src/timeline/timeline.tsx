@@ -61,7 +61,7 @@ export function Timeline({ store }: { readonly store: SessionStore }): ReactNode
           )}
           {store.refused !== "" && <p className={style.empty}>{refusal(store.refused)}</p>}
           {synced && entries.length === 0 && store.refused === "" && (
-            <p className={style.empty}>Nothing was said yet. Write the first message below.</p>
+            <p className={style.empty}>{beginning(store)}</p>
           )}
           <NestedContext value={nested}>
             {shown.map((page, at) => (
@@ -93,7 +93,14 @@ const nested = (store: SessionStore, parent: string): ReactNode => (
 );
 
 function useShape(store: SessionStore): number {
-  return useKey(store.emitter, "shape", () => store.shape);
+  return useKey(store.emitter, "shape:", () => store.shape);
+}
+
+/** How to begin; the demo agent tells by itself what it can show. */
+function beginning(store: SessionStore): string {
+  return store.view?.agent === "demo"
+    ? "This is the demo agent: no model, no cost. Say hello, and it lists what it can show."
+    : "Nothing was said yet. Write the first message below.";
 }
 
 function refusal(code: string): string {

@@ -1,14 +1,10 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { useApp, useKey } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
+import { type Anchor, anchorsIn, drift } from "./anchor.ts";
 
 /** How far before the beginning older lines are fetched. */
 const AHEAD = "1800px 0px 0px 0px";
-
-interface Anchor {
-  readonly element: Element;
-  readonly top: number;
-}
 
 /**
  * Fetches what came before when its place comes near, and keeps what is read where it is.
@@ -21,7 +17,7 @@ export function useOlder(
 ): RefObject<HTMLDivElement | null> {
   const app = useApp();
   const mark = useRef<HTMLDivElement>(null);
-  const anchor = useRef<Anchor | undefined>(undefined);
+  const anchors = useRef<readonly Anchor[]>([]);
   const first = useKey(store.emitter, "shape", () => store.first);
 
   useEffect(() => {
@@ -42,28 +38,21 @@ export function useOlder(
     // told of older lines before they are drawn: the last moment to see where things are
     return store.emitter.subscribe("shape", () => {
       if (store.first !== first && scroller.current !== null) {
-        anchor.current = anchorIn(scroller.current);
+        anchors.current = anchorsIn(scroller.current);
       }
     });
   }, [store, scroller, first]);
 
   useLayoutEffect(() => {
-    const kept = anchor.current;
-    anchor.current = undefined;
-    if (kept === undefined || !kept.element.isConnected) return;
+    const kept = anchors.current;
+    anchors.current = [];
+    const box = scroller.current;
+    if (box === null || kept.length === 0) return;
     // the browser keeps it in place by itself, but not at the very top
-    scroller.current?.scrollBy(0, kept.element.getBoundingClientRect().top - kept.top);
+    const moved = drift(box, kept, (id) => store.item(id)?.parent ?? "");
+    if (moved !== 0) box.scrollBy(0, moved);
     // oxlint-disable-next-line react/exhaustive-effect-dependencies -- with older lines, and only then
-  }, [scroller, first]);
+  }, [store, scroller, first]);
 
   return mark;
-}
-
-function anchorIn(box: HTMLElement): Anchor | undefined {
-  const edge = box.getBoundingClientRect().top;
-  for (const element of box.querySelectorAll("[data-entry]")) {
-    const place = element.getBoundingClientRect();
-    if (place.bottom > edge) return { element, top: place.top };
-  }
-  return undefined;
 }

@@ -22,7 +22,8 @@ const TOLD: Partial<Readonly<Record<InputStage, string>>> = {
 export function UserMessage({ item }: { readonly item: UserItem }): ReactNode {
   const app = useApp();
   const told = TOLD[item.stage];
-  const mine = item.by === "" || item.by === app.welcome?.principal;
+  // who said it before this session is not known: on this machine it was most likely the same person
+  const mine = item.past || item.by === "" || item.by === app.welcome?.principal;
   return (
     <article className={style.user} aria-label={mine ? "You" : item.by} data-stage={item.stage}>
       {item.content.map((part, at) => (

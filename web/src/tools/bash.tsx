@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import { fieldsOf, textOf } from "../store/values.ts";
 import { visible } from "../text/control.ts";
 import type { BodyProps } from "./body.ts";
-import { Output } from "./generic.tsx";
+import { Output } from "./output.tsx";
 import { inputOf } from "./target.ts";
 import style from "./body.module.css";
 
 /** A command and what it printed, in its own colours. */
-export function Bash({ item }: BodyProps): ReactNode {
+export function Bash({ store, item }: BodyProps): ReactNode {
   const given = fieldsOf(inputOf(item));
   const command = textOf(given["command"]);
   const background = given["run_in_background"] === true;
@@ -21,7 +21,7 @@ export function Bash({ item }: BodyProps): ReactNode {
             .join(" · ")}
         </p>
       )}
-      <Output item={item} />
+      <Output store={store} item={item} />
     </div>
   );
 }

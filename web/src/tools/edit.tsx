@@ -1,19 +1,19 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
-import { type Hunk, hunksOf } from "../diff/hunks.ts";
+import { hunksOf } from "../diff/hunks.ts";
 import { previewOf } from "../diff/preview.ts";
-import { blobText } from "../link/blobs.ts";
+import { blobText, blobTextHere } from "../link/blobs.ts";
 import { wordsOf } from "../link/errors.ts";
 import { useApp, useSettings } from "../parts/use-store.ts";
 import type { Diff } from "../store/items.ts";
 import { fieldsOf, parsed, textOf } from "../store/values.ts";
 import type { BodyProps } from "./body.ts";
-import { Output } from "./generic.tsx";
+import { Output } from "./output.tsx";
 import { inputOf, shortPath } from "./target.ts";
 import style from "./body.module.css";
 
 /** A change to a file: what was changed, or what would be while nobody has allowed it. */
-export function Edit({ item, cwd }: BodyProps): ReactNode {
+export function Edit({ store, item, cwd }: BodyProps): ReactNode {
   const { diff: mode } = useSettings();
   const input = inputOf(item);
   const preview = useMemo(() => previewOf(item.name, input), [item.name, input]);
@@ -22,12 +22,13 @@ export function Edit({ item, cwd }: BodyProps): ReactNode {
   const note = [created ? "new file" : "", modified ? "changed by a person" : ""]
     .filter((one) => one !== "")
     .join(", ");
+  const id = `${store.session}:${item.id}`;
   if (item.diffs.length > 0) {
     return (
       <div className={style.stack}>
         {item.diffs.map((diff, at) => (
           // oxlint-disable-next-line react/no-array-index-key -- they are only ever added
-          <Changed key={at} diff={diff} cwd={cwd} mode={mode} note={note} />
+          <Changed key={at} id={`${id}:${at}`} diff={diff} cwd={cwd} mode={mode} note={note} />
         ))}
       </div>
     );
@@ -37,6 +38,7 @@ export function Edit({ item, cwd }: BodyProps): ReactNode {
     <div className={style.stack}>
       {preview !== null && (
         <DiffView
+          id={id}
           path={shortPath(preview.path, cwd)}
           hunks={preview.hunks}
           mode={mode}
@@ -46,34 +48,41 @@ export function Edit({ item, cwd }: BodyProps): ReactNode {
             .join(", ")}
         />
       )}
-      {(failed || preview === null) && <Output item={item} />}
+      {(failed || preview === null) && <Output store={store} item={item} />}
     </div>
   );
 }
 
 /** One file; a change that is too long for the log is fetched on request. */
 function Changed({
+  id,
   diff,
   cwd,
   mode,
   note,
 }: {
+  readonly id: string;
   readonly diff: Diff;
   readonly cwd: string;
   readonly mode: "unified" | "split";
   readonly note: string;
 }): ReactNode {
   const app = useApp();
-  const [whole, setWhole] = useState<readonly Hunk[]>();
-  const hunks = useMemo(() => whole ?? hunksOf(diff.patch), [whole, diff.patch]);
+  const [, setCame] = useState(0);
+  const whole = diff.blob === "" ? undefined : blobTextHere(diff.blob);
+  const hunks = useMemo(
+    () => hunksOf(whole === undefined ? diff.patch : parsed(whole)),
+    [whole, diff.patch],
+  );
   const fetchAll = (): void => {
     blobText(diff.blob).then(
-      (text) => setWhole(hunksOf(parsed(text))),
+      () => setCame((n) => n + 1),
       (error: unknown) => app.ui.toast(wordsOf(error), "error"),
     );
   };
   return (
     <DiffView
+      id={id}
       path={shortPath(diff.path, cwd)}
       hunks={hunks}
       mode={mode}

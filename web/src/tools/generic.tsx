@@ -1,41 +1,67 @@
 import type { ReactNode } from "react";
 import { Whole } from "../parts/whole.tsx";
-import { Ansi } from "../text/ansi-view.tsx";
+import type { Json } from "../store/items.ts";
+import { type Fields, isFields, parsed } from "../store/values.ts";
 import { Code } from "../text/code.tsx";
-import { LongText } from "../text/long-text.tsx";
+import { visible } from "../text/control.ts";
 import type { BodyProps } from "./body.ts";
+import { Output } from "./output.tsx";
+import { Pictures } from "./pictures.tsx";
 import { inputOf } from "./target.ts";
 import style from "./body.module.css";
 
 /** Everything it was given, and everything it said. */
-export function Generic({ item }: BodyProps): ReactNode {
-  const given = inputOf(item);
-  const shown = given === null ? item.draft : JSON.stringify(given, null, 2);
+export function Generic({ store, item }: BodyProps): ReactNode {
+  const said = item.status === "ok" && item.blob === "" ? objectIn(item.text) : "";
   return (
     <div className={style.stack}>
-      {shown !== "" && (
-        <Whole text={shown} blob={item.inputBlob}>
-          {(text) => <Code text={text} lang="json" />}
-        </Whole>
-      )}
-      <Output item={item} />
+      <Given given={inputOf(item)} draft={item.draft} blob={item.inputBlob} />
+      <Pictures item={item} />
+      {said === "" ? <Output store={store} item={item} /> : <Code text={said} lang="json" />}
     </div>
   );
 }
 
-/** What a tool printed: as it comes, then all of it. */
-export function Output({ item }: Pick<BodyProps, "item">): ReactNode {
-  if (item.text === "" && item.blob === "") return null;
+interface GivenProps {
+  readonly given: Json;
+  readonly draft: string;
+  readonly blob: string;
+}
+
+function Given({ given, draft, blob }: GivenProps): ReactNode {
+  if (isFields(given) && isPlain(given)) {
+    return (
+      <dl className={style.given}>
+        {Object.entries(given).map(([name, value]) => (
+          <div key={name}>
+            <dt>{visible(name)}</dt>
+            <dd>{visible(String(value))}</dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  const shown = given === null ? draft : JSON.stringify(given, null, 2);
+  if (shown === "") return null;
   return (
-    <div className={item.status === "error" ? style.failed : style.output}>
-      <Whole text={withoutTags(item.text)} blob={item.blob}>
-        {(text) => <LongText text={text}>{(part) => <Ansi text={part} />}</LongText>}
-      </Whole>
-    </div>
+    <Whole text={shown} blob={blob}>
+      {(text) => <Code text={text} lang="json" />}
+    </Whole>
   );
 }
 
-/** An agent wraps its own errors in a mark that is for the model. */
-export function withoutTags(text: string): string {
-  return text.replace(/^<tool_use_error>([\s\S]*?)(<\/tool_use_error>)?$/, "$1");
+const LINE = 200;
+
+/** A few names with short values need no braces. */
+function isPlain(given: Fields): boolean {
+  return Object.values(given).every(
+    (value) => typeof value !== "object" && String(value).length <= LINE,
+  );
+}
+
+/** What a machine said to a machine, set out for people; "": it is no such thing. */
+export function objectIn(text: string): string {
+  if (!/^\s*[[{]/.test(text)) return "";
+  const value = parsed(text);
+  return typeof value === "object" && value !== null ? JSON.stringify(value, null, 2) : "";
 }

@@ -6,6 +6,7 @@ test.each([
   ["mcp__my-server__get_url", "My Server > Get URL"],
   ["Bash", "Run"],
   ["SomethingNew", "SomethingNew"],
+  ["", "Tool"],
 ])("%s is called %s", (name, label) => {
   expect(labelOf(name)).toBe(label);
 });

@@ -1,4 +1,6 @@
 /** Tools by the names people know them by. */
+import { own } from "../store/values.ts";
+
 const VERBS: Readonly<Record<string, string>> = {
   Agent: "Agent",
   AskUserQuestion: "Question",
@@ -56,13 +58,19 @@ export function mcpName(name: string): McpName | undefined {
 export function labelOf(name: string): string {
   const mcp = mcpName(name);
   if (mcp !== undefined) return `${titled(mcp.server)} > ${titled(mcp.tool)}`;
-  return VERBS[name] ?? name;
+  // of a call whose beginning is not here yet, only its end is known
+  const verb = own(VERBS, name);
+  return verb ?? (name || "Tool");
 }
 
 export function titled(words: string): string {
   return words
     .split(/[_\-\s]+/)
     .filter((one) => one !== "")
-    .map((one) => CAPITALS[one.toLowerCase()] ?? one.charAt(0).toUpperCase() + one.slice(1))
+    .map((one) => capitals(one.toLowerCase()) ?? one.charAt(0).toUpperCase() + one.slice(1))
     .join(" ");
+}
+
+function capitals(word: string): string | undefined {
+  return own(CAPITALS, word);
 }

@@ -2,16 +2,16 @@ import type { ReactNode } from "react";
 import { questionsOf } from "../store/prompts.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
 import type { BodyProps } from "./body.ts";
-import { Output } from "./generic.tsx";
+import { Output } from "./output.tsx";
 import { inputOf } from "./target.ts";
 import style from "./body.module.css";
 
 /** What was asked, and what was answered. */
-export function Questions({ item }: BodyProps): ReactNode {
+export function Questions({ store, item }: BodyProps): ReactNode {
   const given = fieldsOf(inputOf(item));
   const answers = fieldsOf(fieldsOf(item.detail)["answers"] ?? given["answers"]);
   const questions = questionsOf(given["questions"]);
-  if (questions.length === 0) return <Output item={item} />;
+  if (questions.length === 0) return <Output store={store} item={item} />;
   return (
     <dl className={style.answers}>
       {questions.map((one) => (

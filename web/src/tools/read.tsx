@@ -1,40 +1,53 @@
 import type { ReactNode } from "react";
 import { Whole } from "../parts/whole.tsx";
-import { fieldsOf, numberOf, textOf } from "../store/values.ts";
+import { fieldsOf, listOf, numberOf, textOf } from "../store/values.ts";
 import { Code } from "../text/code.tsx";
 import type { BodyProps } from "./body.ts";
-import { Output } from "./generic.tsx";
-import { inputOf } from "./target.ts";
+import { Cell } from "./notebook.tsx";
+import { Output } from "./output.tsx";
+import { hasPicture } from "./picture-data.ts";
+import { Pictures } from "./pictures.tsx";
+import { inputOf, shortPath } from "./target.ts";
 import style from "./body.module.css";
 
-const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-
 /** A file as it was read, with its own line numbers. */
-export function Read({ item }: BodyProps): ReactNode {
-  if (item.status !== "ok") return <Output item={item} />;
+export function Read({ store, item, cwd }: BodyProps): ReactNode {
+  if (item.status !== "ok") return <Output store={store} item={item} />;
+  if (hasPicture(item)) return <Pictures item={item} />;
   const file = fieldsOf(fieldsOf(item.detail)["file"]);
-  const kind = textOf(file["type"]);
-  if (PICTURES.has(kind) && textOf(file["base64"]) !== "") {
+  const cells = listOf(file["cells"]);
+  if (cells.length > 0) {
     return (
-      <img
-        className={style.picture}
-        src={`data:${kind};base64,${textOf(file["base64"])}`}
-        alt="The file"
-      />
+      <div className={style.stack}>
+        {cells.map((raw, at) => {
+          const cell = fieldsOf(raw);
+          const markdown = textOf(cell["cellType"]) === "markdown";
+          return (
+            <Cell
+              // oxlint-disable-next-line react/no-array-index-key -- cells may have no other name
+              key={at}
+              source={textOf(cell["source"])}
+              lang={markdown ? "markdown" : textOf(cell["language"]) || "python"}
+            />
+          );
+        })}
+      </div>
     );
   }
-  const path = textOf(fieldsOf(inputOf(item))["file_path"]);
+  const path = shortPath(textOf(fieldsOf(inputOf(item))["file_path"]), cwd);
   const told = textOf(file["content"]);
   return (
-    <Whole text={told || unnumbered(item.text)} blob={item.blob}>
-      {(text) => (
-        <Code
-          text={text === told ? text : unnumbered(text)}
-          path={path}
-          firstLine={numberOf(file["startLine"]) || firstNumber(item.text)}
-        />
-      )}
-    </Whole>
+    <div className={style.file}>
+      <Whole text={told || unnumbered(item.text)} blob={told === "" ? item.blob : ""}>
+        {(text) => (
+          <Code
+            text={text === told ? text : unnumbered(text)}
+            path={path}
+            firstLine={numberOf(file["startLine"]) || firstNumber(item.text)}
+          />
+        )}
+      </Whole>
+    </div>
   );
 }
 

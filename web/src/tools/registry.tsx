@@ -1,4 +1,5 @@
 /** Which component shows the inside of which tool: one line each. */
+import { own } from "../store/values.ts";
 import type { ComponentType } from "react";
 import type { ToolItem } from "../store/items.ts";
 import { Bash } from "./bash.tsx";
@@ -37,7 +38,7 @@ const BODIES: Readonly<Record<string, ComponentType<BodyProps>>> = {
 
 /** Tools nobody has told us about show everything they were given and said. */
 export function bodyOf(name: string): ComponentType<BodyProps> {
-  return BODIES[name] ?? Generic;
+  return own(BODIES, name) ?? Generic;
 }
 
 const CHANGES = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);

@@ -3,18 +3,18 @@ import { Scroll } from "../parts/scroll.tsx";
 import { visible } from "../text/control.ts";
 import { fieldsOf, textsOf } from "../store/values.ts";
 import type { BodyProps } from "./body.ts";
-import { Output } from "./generic.tsx";
+import { Output } from "./output.tsx";
 import { shortPath } from "./target.ts";
 import style from "./body.module.css";
 
 const MOST = 200;
 
 /** Files that were found; what was found in them is shown as it was printed. */
-export function Search({ item, cwd }: BodyProps): ReactNode {
+export function Search({ store, item, cwd }: BodyProps): ReactNode {
   const detail = fieldsOf(item.detail);
   const files = textsOf(detail["filenames"]);
   if (item.status !== "ok" || files.length === 0 || detail["mode"] === "content") {
-    return <Output item={item} />;
+    return <Output store={store} item={item} />;
   }
   return (
     <>

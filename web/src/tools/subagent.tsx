@@ -21,17 +21,24 @@ export function Subagent({ store, item, cwd }: BodyProps): ReactNode {
   return (
     <div className={style.stack}>
       <p className={style.meta}>{textOf(given["subagent_type"]) || "agent"}</p>
-      {prompt !== "" && (
-        <Disclosure id={`${store.session}:${item.id}:prompt`} title="What it was told">
-          <Scroll className={style.prompt} label="What it was told">
-            <Prose text={prompt} />
-          </Scroll>
-        </Disclosure>
-      )}
       {running && <Now store={store} parent={item.id} cwd={cwd} />}
-      <Disclosure id={`${store.session}:${item.id}:work`} title="What it does" open={running}>
-        <div className={style.nested}>{work(store, item.id)}</div>
-      </Disclosure>
+      <div className={style.folds}>
+        {prompt !== "" && (
+          <Disclosure id={`${store.session}:${item.id}:prompt`} title="What it was told" flush>
+            <Scroll className={style.prompt} label="What it was told">
+              <Prose text={prompt} />
+            </Scroll>
+          </Disclosure>
+        )}
+        <Disclosure
+          id={`${store.session}:${item.id}:work`}
+          title={running ? "What it does" : "What it did"}
+          open={running}
+          flush
+        >
+          <div className={style.nested}>{work(store, item.id)}</div>
+        </Disclosure>
+      </div>
       {item.text !== "" && (
         <Whole text={item.text} blob={item.blob}>
           {(text) => <Prose text={text} />}

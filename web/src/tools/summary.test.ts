@@ -14,7 +14,16 @@ test.each<[Partial<ToolItem>, string]>([
   [{ name: "Bash", status: "error", text: "Exit code 2\nboom" }, "exit 2"],
   [{ name: "Edit", status: "denied" }, "denied"],
   [{ name: "Grep", status: "ok", detail: { numFiles: 3 } }, "3 files"],
+  [{ name: "Glob", status: "ok", detail: { filenames: ["a", "b"] } }, "2 files"],
   [{ name: "Read", status: "ok", detail: { file: { numLines: 1 } } }, "1 line"],
+  [{ name: "Read", status: "ok", detail: { type: "image", _omitted: ["file"] } }, "picture"],
+  [{ name: "Read", status: "ok", detail: { file: { cells: [{}, {}] } } }, "2 cells"],
+  [{ name: "Bash", status: "ok", text: "the beginning", blob: "digest" }, "over 64 KB"],
+  [{ name: "Bash", status: "error", text: "x", stopped: true }, "interrupted"],
+  [
+    { name: "Write", status: "writing", draft: `{"content":"${"a long line\\n".repeat(99)}` },
+    "100 lines",
+  ],
   [{ name: "Bash", status: "running" }, ""],
 ])("%j ends with %s", (change, words) => {
   expect(summaryOf(tool(change))).toBe(words);

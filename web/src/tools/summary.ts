@@ -2,8 +2,21 @@
 import type { ToolItem } from "../store/items.ts";
 import { counted } from "../store/reduce-items.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "../store/values.ts";
+import { hasPicture } from "./picture-data.ts";
+import { sourcesOf } from "./sources.ts";
+
+/** How far a call has come that is still being written. */
+function writing(item: ToolItem): string {
+  if (item.draft.length < LONG_DRAFT) return "";
+  const rows = item.draft.split("\\n").length;
+  return rows > 1 ? plural(rows, "line") : "";
+}
+
+/** Shorter ones are there before anybody has read how long they are. */
+const LONG_DRAFT = 400;
 
 export function summaryOf(item: ToolItem): string {
+  if (item.stopped) return "interrupted";
   switch (item.status) {
     case "denied":
       return "denied";
@@ -13,6 +26,8 @@ export function summaryOf(item: ToolItem): string {
       return "cut off";
     case "discarded":
       return "taken back";
+    case "writing":
+      return writing(item);
     case "ok":
       return finished(item);
     default:
@@ -32,18 +47,20 @@ function finished(item: ToolItem): string {
       return "";
     case "Glob":
     case "Grep": {
-      const files = numberOf(detail["numFiles"]) || numberOf(detail["numMatches"]);
-      return files > 0 ? plural(files, "file") : plural(lines(item.text), "line");
+      const files = numberOf(detail["numFiles"]) || listOf(detail["filenames"]).length;
+      return files > 0 ? plural(files, "file") : printed(item);
     }
     case "Bash":
-      return item.text === "" ? "no output" : plural(lines(item.text), "line");
+    case "BashOutput":
+    case "TaskOutput":
+      return item.text === "" ? "no output" : printed(item);
     case "Task":
     case "Agent": {
       const tools = numberOf(detail["totalToolUseCount"]);
       return tools > 0 ? plural(tools, "tool") : "";
     }
     case "WebSearch": {
-      const found = listOf(detail["results"]).length;
+      const found = sourcesOf(detail["results"] ?? null, "").length;
       return found > 0 ? plural(found, "result") : "";
     }
     default:
@@ -51,12 +68,20 @@ function finished(item: ToolItem): string {
   }
 }
 
+/** Of a long output only the beginning is here. */
+function printed(item: ToolItem): string {
+  return item.blob === "" ? plural(lines(item.text), "line") : "over 64 KB";
+}
+
 function readSummary(item: ToolItem): string {
+  if (hasPicture(item)) return "picture";
   const file = fieldsOf(fieldsOf(item.detail)["file"]);
   const told =
     numberOf(file["numLines"]) ||
     (textOf(file["content"]) === "" ? 0 : lines(textOf(file["content"])));
-  return plural(told || lines(item.text), "line");
+  const cells = listOf(file["cells"]).length;
+  if (cells > 0) return plural(cells, "cell");
+  return told > 0 ? plural(told, "line") : printed(item);
 }
 
 /** Lines added and taken away by all of its differences. */

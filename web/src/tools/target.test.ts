@@ -25,6 +25,7 @@ test("a call that is still being written shows what can be read of it", () => {
   const writing = { ...tool("Bash", null), input: undefined, draft: '{"command": "ls"}' };
   expect(targetOf(writing)).toBe("ls");
   expect(targetOf({ ...writing, draft: '{"comm' })).toBe("");
+  expect(targetOf({ ...writing, draft: '{"file_path": "/a.py", "content": "x' })).toBe("/a.py");
 });
 
 test("only what is below the folder is shortened", () => {

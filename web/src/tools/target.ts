@@ -1,6 +1,6 @@
 /** What a tool is used on, in one line: the file, the command, the pattern. */
 import type { Json, ToolItem } from "../store/items.ts";
-import { fieldsOf, listOf, parsed, textOf } from "../store/values.ts";
+import { fieldsOf, leading, listOf, parsed, textOf } from "../store/values.ts";
 
 const FIRST = [
   "command",
@@ -19,7 +19,8 @@ const LONGEST = 160;
 
 /** The input, or what can be read of it while it is still written. */
 export function inputOf(item: ToolItem): Json {
-  return item.input ?? parsed(item.draft) ?? null;
+  if (item.input !== undefined && item.input !== null) return item.input;
+  return item.draft === "" ? null : (parsed(item.draft) ?? leading(item.draft));
 }
 
 export function targetOf(item: ToolItem, cwd = ""): string {

@@ -1,16 +1,20 @@
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, createElement, useId } from "react";
+import { Mark } from "../parts/mark.tsx";
 import { useOpened } from "../parts/opened.ts";
-import { duration } from "../parts/spoken.ts";
+import { duration, elapsed } from "../parts/spoken.ts";
+import { useSeconds } from "../parts/use-seconds.ts";
 import { useApp, usePrompts, useView } from "../parts/use-store.ts";
-import type { ToolItem } from "../store/items.ts";
+import type { Decision, ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
+import { fieldsOf } from "../store/values.ts";
 import { visible } from "../text/control.ts";
 import { labelOf } from "./names.ts";
 import { bodyOf, opensItself } from "./registry.tsx";
 import { changedLines, summaryOf } from "./summary.ts";
 import { targetOf } from "./target.ts";
 import { ToolMark } from "./tool-mark.tsx";
+import { useInput } from "./use-input.ts";
 import style from "./tool-card.module.css";
 
 interface Props {
@@ -22,13 +26,14 @@ interface Props {
 const WORTH_MS = 1000;
 
 /** A tool in one line: what it does, on what, what came of it. The rest opens in place. */
-export function ToolCard({ store, item }: Props): ReactNode {
+export function ToolCard({ store, item: told }: Props): ReactNode {
   const cwd = useView(store)?.cwd ?? "";
-  const [open, setOpen] = useOpened(`${store.session}:${item.id}`, opensItself(item));
+  const [open, setOpen] = useOpened(`${store.session}:${told.id}`, opensItself(told));
+  const item = useInput(told, open);
   const asked = usePrompts(store).some((one) => one.item === item.id);
   const body = useId();
   const { added, removed } = changedLines(item);
-  const took = item.endedMs - item.runMs;
+  const summary = summaryOf(item);
   return (
     <section className={style.card} data-tool={item.name} data-status={item.status}>
       <button
@@ -39,11 +44,15 @@ export function ToolCard({ store, item }: Props): ReactNode {
         onClick={() => setOpen(!open)}
       >
         <ChevronRight className={style.arrow} aria-hidden="true" />
-        <ToolMark status={item.status} />
+        {asked ? (
+          <Mark state="waiting" silent />
+        ) : (
+          <ToolMark status={item.stopped ? "partial" : item.status} />
+        )}
         <span className={style.verb}>{visible(labelOf(item.name))}</span>
         <span className={style.target}>{visible(targetOf(item, cwd))}</span>
         <span className={style.end}>
-          {item.decision?.edited === true && <span className={style.edited}>changed by you</span>}
+          <Changed item={item} />
           {added + removed > 0 && (
             <span>
               <span className={style.plus}>+{added}</span>{" "}
@@ -53,9 +62,9 @@ export function ToolCard({ store, item }: Props): ReactNode {
           {asked ? (
             <span className={style.asked}>waits for you</span>
           ) : (
-            <span>{summaryOf(item)}</span>
+            summary !== "" && <span>{summary}</span>
           )}
-          {item.endedMs > 0 && item.runMs > 0 && took >= WORTH_MS && <span>{duration(took)}</span>}
+          {!asked && <Took item={item} />}
         </span>
       </button>
       {open && (
@@ -68,18 +77,35 @@ export function ToolCard({ store, item }: Props): ReactNode {
   );
 }
 
+/** It did not run as the agent had written it. */
+function Changed({ item }: Pick<Props, "item">): ReactNode {
+  const { welcome } = useApp();
+  const by = item.decision?.edited === true ? item.decision.by : "";
+  if (by === "" && fieldsOf(item.detail)["userModified"] !== true) return null;
+  const who = by === "" ? "a person" : by === welcome?.principal ? "you" : by;
+  return <span className={style.edited}>changed by {who}</span>;
+}
+
+/** How long it took, or has been running for. */
+function Took({ item }: Pick<Props, "item">): ReactNode {
+  const running = item.status === "running" && item.runMs > 0;
+  const now = useSeconds(running);
+  const took = (running ? now : item.endedMs) - item.runMs;
+  if (item.runMs === 0 || took < WORTH_MS) return null;
+  return <span className={style.took}>{running ? elapsed(took) : duration(took)}</span>;
+}
+
 /** Who let it run, or did not, and with which words. */
 function Decided({ item }: { readonly item: ToolItem }): ReactNode {
   const { welcome } = useApp();
   const decision = item.decision;
-  if (decision === undefined) return null;
+  if (decision === undefined) {
+    if (item.status !== "denied" || item.stopped) return null;
+    return <p className={style.decided}>Denied by a rule or the mode, without asking anybody</p>;
+  }
   const who = decision.by === welcome?.principal ? "you" : decision.by;
   const words = [
-    decision.how === "allowed"
-      ? "Allowed"
-      : decision.how === "denied"
-        ? "Denied"
-        : `Prompt ${decision.how}`,
+    DECIDED[decision.how],
     who === "" ? "" : `by ${who}`,
     decision.edited ? "with a changed input" : "",
     decision.rules.length > 0 ? `and from now on (${decision.place || "session"})` : "",
@@ -91,3 +117,12 @@ function Decided({ item }: { readonly item: ToolItem }): ReactNode {
     </p>
   );
 }
+
+const DECIDED: Readonly<Record<Decision["how"], string>> = {
+  allowed: "Allowed",
+  denied: "Denied",
+  auto: "Decided by a rule",
+  cancelled: "The question was taken back",
+  expired: "Nobody answered in time",
+  orphaned: "The agent ended before anybody answered",
+};

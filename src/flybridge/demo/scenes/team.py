@@ -122,14 +122,15 @@ def _delegate(turn: Turn, kind: str, task: str, command: str, answer: str) -> Ca
         found = " ".join(outcome.text.split())[:60]
         said = "I was not allowed to." if outcome.failed else answer.format(found)
         await turn.assist(helper, Say(said))
-        return _handed_back(helper, str(given.get("prompt", "")), said)
+        return handed_back(helper, str(given.get("prompt", "")), said)
 
     prompt = f"{task}, then tell me in one sentence."
     given = {"description": task, "prompt": prompt, "subagent_type": kind}
     return Call("Agent", {**given, "run_in_background": False}, task, work, id=helper.call_id)
 
 
-def _handed_back(helper: Helper, prompt: str, said: str) -> Outcome:
+def handed_back(helper: Helper, prompt: str, said: str) -> Outcome:
+    """What a subagent's call came to."""
     counts = {"totalDurationMs": 1000, "totalTokens": len(said.split()), "totalToolUseCount": 1}
     detail: Json = {
         "status": "completed",
