@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import sys
 import time
-from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
 from flybridge.model import events as ev
 from flybridge.model.commands import Mcp
-from tests.agents.rig import HERE, Bridge
+from tests.agents.harbour import visiting, wants_log_in
+from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 WAIT_S = 20.0
-
-
-def project(bridge: Bridge) -> Path:
-    """A repository with a server that wants a log-in, and what answers for it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    program = [str(HERE / "oauth_server.py"), str(port)]
-    servers = {
-        "door": {"command": sys.executable, "args": ["-I", "-S", *program]},
-        "harbour": {"type": "http", "url": f"http://127.0.0.1:{port}/mcp"},
-    }
-    agreed = {"enableAllProjectMcpServers": True}
-    files = {".mcp.json": {"mcpServers": servers}, ".claude/settings.local.json": agreed}
-    return bridge.repository("login", files)
 
 
 async def state_is(talk: Talk, wanted: str) -> None:
@@ -50,7 +33,7 @@ async def state_is(talk: Talk, wanted: str) -> None:
 
 async def test_a_person_logs_in_where_the_agent_says(bridge: Bridge) -> None:
     login = Mcp(server="harbour", action="login")
-    async with await Talk.open(bridge, cwd=project(bridge)) as talk:
+    async with await Talk.open(bridge, cwd=bridge.repository("login", wants_log_in())) as talk:
         await talk.get(ev.AgentReady)
         await state_is(talk, "needs-auth")
         if bridge.claude.version == "2.1.38":
@@ -59,11 +42,7 @@ async def test_a_person_logs_in_where_the_agent_says(bridge: Bridge) -> None:
             return
         assert await talk.settle(login) == "done"
         notice = await talk.get(ev.Notice, where=lambda one: "log in to harbour" in one.text)
-        asked = dict(parse_qsl(urlsplit(notice.text.rpartition(" ")[2]).query))
-        given = urlencode({"code": "aye", "state": asked["state"]})
-        back = f"{asked['redirect_uri']}?{given}"
-        # The address leads to the CLI's own machine, where there is no browser but this one.
-        visit = f"{sys.executable} -c \"import urllib.request as u; u.urlopen('{back}').read()\""
+        visit = visiting(notice.text.rpartition(" ")[2])
         request = await talk.say("login-visit", bash(visit), {"say": "There."})
         await talk.decide(await talk.get(ev.PermissionRequested), "allow")
         assert await talk.outcome(request) == "done"

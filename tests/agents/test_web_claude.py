@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import leftovers
+from tests.agents.harbour import visiting, wants_log_in
 from tests.agents.rig import HERE, START_S, VERSIONS, Bridge
 from tests.agents.talk import bash, scripted
 from tests.cli.at_terminal import Terminal
@@ -187,6 +188,29 @@ def test_a_change_is_a_difference_before_and_after(visit: Visit, bridge: ServedB
     assert file.read_text() == "name: new\n"
 
 
+@pytest.mark.conforms("audit: component, permission dialog")
+def test_a_denial_has_words_and_a_changed_input_is_marked(
+    visit: Visit, bridge: ServedBridge
+) -> None:
+    page = begin(visit, bridge, "changed")
+    say(page, "run", bash("touch one"), bash("touch two"), {"say": "tried both"})
+    dock = page.get_by_role("region", name="Waiting for you")
+    expect(dock).to_contain_text("touch one")
+    dock.get_by_role("button", name="Deny", exact=True).click()
+    dock.get_by_role("textbox").fill("make a folder instead")
+    dock.get_by_role("form", name="Deny").get_by_role("button", name="Deny", exact=True).click()
+    expect(dock).to_contain_text("touch two")
+    dock.get_by_role("button", name="Edit", exact=True).click()
+    dock.get_by_label("command").fill("touch three")
+    dock.get_by_role("button", name="Allow as changed").click()
+    expect(page.get_by_text("tried both", exact=True)).to_be_visible()
+    denied, changed = page.locator("[data-tool=Bash]").all()
+    expect(denied).to_contain_text("Denied by you: make a folder instead")
+    expect(changed).to_contain_text("changed by you")
+    folder = bridge.base / "repositories" / "changed"
+    assert sorted(one.name for one in folder.iterdir()) == [".git", "three"]
+
+
 @pytest.mark.conforms("audit: component, question form")
 def test_a_question_is_answered(visit: Visit, bridge: ServedBridge) -> None:
     page = begin(visit, bridge, "question")
@@ -217,19 +241,42 @@ def test_settings_and_what_it_used(visit: Visit, bridge: ServedBridge) -> None:
     panel.get_by_label("Permission mode").select_option("plan")
     expect(log(page)).to_contain_text("Permission mode: plan")
     model = panel.get_by_label("Model")
-    before = model.input_value()
-    others = [one.get_attribute("value") or "" for one in model.locator("option").all()]
-    model.select_option(next(one for one in others if "haiku" in one))
-    expect(model).not_to_have_value(before)
+    for chosen in ("haiku", "opus"):  # the newer CLI's default is the same model as its opus
+        model.select_option(chosen)
+        expect(log(page)).to_contain_text(re.compile(f"Model: .*{chosen}"))
+        expect(model).to_have_value(chosen)
     panel.get_by_role("button", name="Close").click()
     expect(panel).to_have_count(0)
-    say(page, "/context")
-    expect(log(page).get_by_role("heading", name="Context Usage")).to_be_visible()
     say(page, "/cost")
     expect(log(page)).to_contain_text("Total cost")
     page.get_by_role("tab", name="Context").click()
-    expect(page.get_by_role("tabpanel", name="Context")).to_contain_text("tokens")
-    expect(page.get_by_role("tabpanel", name="Context")).to_contain_text("This session")
+    context = page.get_by_role("tabpanel", name="Context")
+    expect(context).to_contain_text("Last turn")
+    if bridge.claude.version == "2.1.38":  # it says what fills it only when a person asks
+        context.get_by_role("button", name="Ask with /context").click()
+    else:
+        say(page, "/context")
+    expect(log(page).get_by_role("heading", name="Context Usage")).to_be_visible()
+    expect(context).to_contain_text("System prompt")
+    page.keyboard.press("Control+,")
+    expect(panel.get_by_label("Model")).to_have_value("opus")  # also once it was used
+
+
+@pytest.mark.conforms("audit: component, settings panel")
+def test_what_a_model_cannot_be_told_is_not_offered(visit: Visit, bridge: ServedBridge) -> None:
+    page = begin(visit, bridge, "told")
+    say(page, "hello", {"say": "here I am"})
+    expect(log(page)).to_contain_text("Done")
+    page.keyboard.press("Control+,")
+    panel = page.get_by_role("dialog", name="Settings")
+    if bridge.claude.version == "2.1.38":
+        expect(panel.get_by_label("Effort")).to_be_visible()
+        expect(panel.get_by_label("Fast mode")).to_be_disabled()
+        return
+    expect(panel.get_by_label("Fast mode")).to_be_enabled()
+    panel.get_by_label("Model").select_option("sonnet")
+    expect(panel.get_by_label("Fast mode")).to_be_disabled()
+    expect(panel.get_by_text("Not with this model")).to_be_visible()
 
 
 @pytest.mark.conforms("audit: component, escape key handler")
@@ -284,3 +331,50 @@ def test_servers_are_listed_with_their_state(visit: Visit, bridge: ServedBridge)
     panel = page.get_by_role("tabpanel", name="MCP")
     expect(panel.get_by_role("listitem").filter(has_text="sums")).to_contain_text("connected")
     expect(panel.get_by_role("listitem").filter(has_text="broken")).to_contain_text("failed")
+
+
+@pytest.mark.conforms("audit: component, session management")
+def test_the_latest_conversation_of_a_folder_is_shown_and_opened_once(
+    visit: Visit, bridge: ServedBridge
+) -> None:
+    page = begin(visit, bridge, "latest")
+    say(page, "hello", {"say": "we spoke before"})
+    expect(log(page)).to_contain_text("Done")
+    address = page.url
+
+    def go_on(*, fork: bool) -> Page:
+        page = visit.open("/new")
+        dialog = page.get_by_role("dialog", name="New session")
+        dialog.get_by_label("Folder").fill(str(bridge.base / "repositories" / "latest"))
+        dialog.get_by_label("Start with").select_option("continue")
+        dialog.get_by_label("Fork it").set_checked(fork)
+        dialog.get_by_role("button", name="Open session").click()
+        page.wait_for_url("**/s/ses_*")
+        return page
+
+    assert go_on(fork=False).url == address
+    copy = go_on(fork=True)
+    assert copy.url != address
+    expect(log(copy).get_by_text("we spoke before", exact=True)).to_be_visible()
+
+
+@pytest.mark.conforms("audit: component, MCP server status")
+def test_the_way_to_log_in_to_a_server_is_shown(visit: Visit, bridge: ServedBridge) -> None:
+    page = begin(visit, bridge, "log-in", wants_log_in())
+    say(page, "hello", {"say": "here I am"})
+    expect(log(page)).to_contain_text("Done")
+    page.get_by_role("tab", name="MCP").click()
+    server = page.get_by_role("tabpanel").get_by_role("listitem").filter(has_text="Harbour")
+    expect(server).to_contain_text(re.compile("needs a log-in|failed"))
+    if "failed" in server.inner_text():  # it was asked before it listened
+        server.get_by_role("button", name="Reconnect").click()
+    server.get_by_role("button", name="Log in").click()
+    if bridge.claude.version == "2.1.38":
+        expect(page.get_by_role("alert").first).to_contain_text("only in its own terminal")
+        return
+    way = server.get_by_role("link", name="Open the log-in page")
+    address = way.get_attribute("href") or ""
+    say(page, "log in", bash(visiting(address)), {"say": "There."})
+    allow(page)
+    expect(server).to_contain_text("connected")  # it looks by itself
+    expect(way).to_have_count(0)

@@ -53,6 +53,15 @@ async def test_the_agent_to_offer_first_is_the_configured_one(house: House) -> N
     assert (await overview.agents(EVERYTHING, NoParams())).default == "recorder"
 
 
+@pytest.mark.parametrize(("started_in", "offered"), [("tmp", True), ("/", False)])
+async def test_the_folder_it_was_started_in_is_offered_unless_that_is_the_root(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started_in: str, offered: bool
+) -> None:
+    monkeypatch.chdir(tmp_path if started_in == "tmp" else started_in)
+    found = await Overview(house.services, house.sessions).agents(EVERYTHING, NoParams())
+    assert found.folder == (str(tmp_path) if offered else "")
+
+
 async def test_files_are_those_of_the_sessions_directory(house: House, tmp_path: Path) -> None:
     (tmp_path / "hull.py").touch()
     live = await house.open(cwd=str(tmp_path))

@@ -30,9 +30,8 @@ def test_the_context_and_what_fills_it(gateway: Served, visitor: Visitor) -> Non
 def test_a_full_context_is_warned_of(gateway: Served, visitor: Visitor) -> None:
     session = gateway.new_session(f"inspector-{next(_names)}")
     page = visitor().open(f"/s/{session}")
-    gateway.say(session, "flood", f"say-{next(_names)}")
-    gauges = page.locator("[data-level]")
-    expect(gauges.first).to_be_visible()
+    gateway.say(session, "think " + "about it " * 3_400, f"say-{next(_names)}")
+    expect(page.locator("header [data-level=nearly]")).to_contain_text("nearly full")
 
 
 @pytest.mark.conforms("stream-json §19e", "audit: component, cost display")
@@ -46,12 +45,28 @@ def test_the_cost_and_how_much_of_it_was_the_last_turn(gateway: Served, visitor:
     expect(page.get_by_role("tabpanel")).to_contain_text("This session")
 
 
+def test_a_changed_file_leads_to_its_change_however_far_up(
+    gateway: Served, visitor: Visitor
+) -> None:
+    session = gateway.new_session(f"inspector-{next(_names)}", mode="acceptEdits")
+    gateway.say(session, "edit", f"say-{next(_names)}")
+    for _ in range(12):
+        gateway.say(session, "markdown", f"say-{next(_names)}")
+    page = visitor().open(f"/s/{session}")
+    changed = page.locator("[data-tool=Edit]")
+    expect(page.get_by_role("log")).to_have_attribute("aria-busy", "false")
+    expect(changed).to_have_count(0)  # so far away that it is not drawn
+    page.get_by_role("tab", name="Changes").click()
+    page.get_by_role("tabpanel").get_by_role("button").last.click()
+    expect(changed).to_be_in_viewport()
+
+
 def test_no_servers_are_told_as_none(gateway: Served, visitor: Visitor) -> None:
     session = gateway.new_session(f"inspector-{next(_names)}")
     gateway.say(session, "hello", f"say-{next(_names)}")
     page = visitor().open(f"/s/{session}")
     page.get_by_role("tab", name="MCP").click()
-    expect(page.get_by_role("tabpanel")).to_contain_text("no MCP servers")
+    expect(page.get_by_role("tabpanel")).to_contain_text("No MCP servers")
 
 
 def test_the_tabs_are_walked_with_the_arrows(gateway: Served, visitor: Visitor) -> None:

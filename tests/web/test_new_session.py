@@ -14,6 +14,19 @@ def form(page: Page) -> Locator:
     return page.get_by_role("dialog", name="New session")
 
 
+def test_a_first_session_needs_no_typing(gateway: Served, visitor: Visitor) -> None:
+    """The usual agent is chosen, and the folder the gateway was started in is offered."""
+    page = visitor().open("/new")
+    expect(form(page).get_by_label("Agent")).to_have_value("demo")
+    expect(form(page).get_by_label("Folder")).to_have_attribute("placeholder", str(gateway.work))
+    expect(form(page).get_by_label("Folder")).to_have_value("")
+    form(page).get_by_role("button", name="Open session").click()
+    expect(page.get_by_role("log")).to_contain_text("This is the demo agent")
+    assert gateway.call("GET", f"/sessions/{page.url.rsplit('/', 1)[1]}")["cwd"] == str(
+        gateway.work
+    )
+
+
 def test_a_session_is_opened_and_shown(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open()
     page.get_by_role("button", name="New session").click()

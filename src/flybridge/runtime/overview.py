@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import msgspec
 
@@ -42,6 +43,7 @@ class KnownAgent(msgspec.Struct, kw_only=True):
 class Agents(msgspec.Struct, kw_only=True):
     agents: list[KnownAgent]
     default: str = ""  # which one to offer first
+    folder: str = ""  # where the gateway was started: a folder to offer where none is known yet
 
 
 class Overview:
@@ -50,6 +52,7 @@ class Overview:
     def __init__(self, services: Services, sessions: Sessions, *, default_agent: str = "") -> None:
         self._services = services
         self._default_agent = default_agent
+        self._folder = _started_in()
         self._sessions = sessions
         self._files = FileSearch()
         self._searching = asyncio.Semaphore(SEARCHES_AT_ONCE)
@@ -71,7 +74,7 @@ class Overview:
 
     async def agents(self, _: Caller, __: NoParams) -> Agents:
         found = [await self._agent(name) for name in self._services.shelf.names()]
-        return Agents(agents=found, default=self._default_agent)
+        return Agents(agents=found, default=self._default_agent, folder=self._folder)
 
     async def _agent(self, name: str) -> KnownAgent:
         try:
@@ -96,3 +99,12 @@ class Overview:
         folder = self._sessions.get(params.session).memory.state.cwd
         async with self._searching:
             return await asyncio.to_thread(self._files.find, folder, params.query, params.limit)
+
+
+def _started_in() -> str:
+    """A service is started in the root, which is nobody's project."""
+    try:
+        folder = str(Path.cwd())
+    except OSError:  # somebody removed it
+        return ""
+    return "" if folder == "/" else folder

@@ -1,9 +1,12 @@
 import { type ReactNode, useState } from "react";
 import { Menu, Plus } from "lucide-react";
+import { navigate } from "../routes.ts";
 import { Button } from "../parts/button.tsx";
 import { useApp, useKey, useRows } from "../parts/use-store.ts";
 import { NARROW, useMedia } from "../parts/use-media.ts";
+import { useAsked } from "../parts/use-asked.ts";
 import { useNow } from "../parts/use-now.ts";
+import { whoIsHere } from "../panels/start-form.ts";
 import { type GroupName, grouped, isPutAway, startOfDay } from "../store/grouping.ts";
 import type { Row } from "../store/rows.ts";
 import { SessionCard } from "./session-card.tsx";
@@ -49,7 +52,7 @@ export function Board(): ReactNode {
         )}
       </header>
       <div className={style.body}>
-        {loaded && shown.length === 0 && <Empty />}
+        {loaded && shown.length === 0 && <Empty archived={rows.length > 0} />}
         {waiting.length > 0 && (
           <section className={style.group} aria-label="Needs you">
             <h2 className={style.needs}>
@@ -116,18 +119,34 @@ function Cards({ name, rows, nowMs }: CardsProps): ReactNode {
   );
 }
 
-function Empty(): ReactNode {
+function Empty({ archived }: { readonly archived: boolean }): ReactNode {
   const app = useApp();
+  // looked for now, so that the form for a new session need not wait
+  const { value } = useAsked(() => app.ask("agents"));
   return (
     <div className={style.empty}>
-      <p>No sessions yet.</p>
+      <h2>{archived ? "All sessions are archived" : "No sessions yet"}</h2>
       <p>
-        A session is one agent at work in one folder. Start one here, or with <code>flybridge</code>{" "}
-        at a terminal: both show the same.
+        A session is one agent at work in one folder. Start one here, or with{" "}
+        <code>flybridge chat</code> at a terminal: both show the same.
       </p>
-      <Button look="main" onClick={() => app.ui.show("new-session")}>
-        Start a session
-      </Button>
+      <div className={style.ways}>
+        <Button look="main" onClick={() => app.ui.show("new-session")}>
+          Start a session
+        </Button>
+        <Button look="quiet" onClick={() => navigate({ view: "history" })}>
+          Earlier conversations
+        </Button>
+      </div>
+      <ol className={style.steps}>
+        <li>
+          Choose an agent and the folder it works in. {value !== undefined && whoIsHere(value)}
+        </li>
+        <li>Say what to do, as you would to a colleague.</li>
+        <li>
+          When it needs you it shows in amber: here, in the list at the side, and on your phone.
+        </li>
+      </ol>
     </div>
   );
 }

@@ -11,11 +11,13 @@ import style from "./prompt-here.module.css";
 
 interface Props {
   readonly session: string;
+  /** What its session is called: "Allow once" stands on a board more than once. */
+  readonly whose: string;
   readonly prompt: Prompt;
 }
 
 /** All of a prompt, and the same ways to answer it as in its session. */
-export function PromptHere({ session, prompt }: Props): ReactNode {
+export function PromptHere({ session, whose, prompt }: Props): ReactNode {
   const app = useApp();
   const card = useRef<HTMLDivElement>(null);
   const guard = useGuard();
@@ -29,7 +31,7 @@ export function PromptHere({ session, prompt }: Props): ReactNode {
       ref={card}
       role="group" // several may have the same title, which landmarks must not
       className={`${dock.dock} ${style.prompt}`}
-      aria-label={title}
+      aria-label={`${title}: ${whose}`}
       data-prompt={prompt.id}
       tabIndex={-1}
     >

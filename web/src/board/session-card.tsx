@@ -19,7 +19,7 @@ export const SessionCard = memo(function SessionCard({ row, nowMs }: Props): Rea
     <li className={style.card} data-state={state}>
       <Link to={{ view: "session", session: row.session }} className={style.link}>
         <span className={style.line}>
-          <Mark state={state} />
+          <Mark state={state} silent />
           <span className={style.title}>{titleOf(row)}</span>
           <span className={style.meta}>{ago(sinceOf(row), nowMs)}</span>
         </span>

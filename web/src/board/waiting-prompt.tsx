@@ -27,12 +27,12 @@ export function WaitingPrompt({ waiting, nowMs }: Props): ReactNode {
   return (
     <li className={style.waiting}>
       <p className={style.whose}>
-        <Mark state="waiting" />
+        <Mark state="waiting" silent />
         <Link to={{ view: "session", session }}>{titleOf(waiting)}</Link>
         <span className={style.meta}>{facts.filter(Boolean).join(" · ")}</span>
         <span className={style.age}>{ago(prompt.sinceMs, nowMs)}</span>
       </p>
-      <PromptHere key={prompt.digest} session={session} prompt={prompt} />
+      <PromptHere key={prompt.digest} session={session} whose={titleOf(waiting)} prompt={prompt} />
     </li>
   );
 }

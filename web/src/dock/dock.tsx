@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { talkOf } from "../composer/talk.ts";
 import { Mark } from "../parts/mark.tsx";
+import { nobodyHasFocus } from "../parts/nobody.ts";
 import { useApp, useKey } from "../parts/use-store.ts";
 import type { Prompt } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
@@ -70,7 +71,7 @@ function Asked({ store, prompt, count }: Props): ReactNode {
       tabIndex={-1}
     >
       <header className={style.head}>
-        <Mark state="waiting" />
+        <Mark state="waiting" silent />
         <h2>{titleOf(prompt)}</h2>
         {prompt.kind === "permission" && !isPlan(prompt) && (
           <span className={style.tool}>{toolName(prompt.tool)}</span>
@@ -159,12 +160,11 @@ function useFocus(store: SessionStore, dock: { readonly current: HTMLElement | n
   useEffect(() => {
     const { composer, typedMs } = talkOf(store);
     const element = dock.current;
-    const nobody = document.activeElement === null || document.activeElement === document.body;
     const idle =
       composer?.hasFocus() === true &&
       !composer.hasText() &&
       performance.now() - typedMs > QUIET_MS;
-    if (nobody || idle) element?.focus({ preventScroll: true });
+    if (nobodyHasFocus() || idle) element?.focus({ preventScroll: true });
   }, [store, dock]);
   useLayoutEffect(() => {
     const element = dock.current;

@@ -97,7 +97,7 @@ function One({ question, chosen, disabled, onPick, onWrite, onOther }: OneProps)
   return (
     <fieldset className={style.question} disabled={disabled}>
       <legend>
-        {question.header !== "" && <span className={style.header}>{exact(question.header)}</span>}
+        {question.header !== "" && <span className={style.header}>{exact(question.header)}</span>}{" "}
         {exact(question.question)}
       </legend>
       {question.options.map((one) => (
@@ -115,13 +115,15 @@ function One({ question, chosen, disabled, onPick, onWrite, onOther }: OneProps)
         </label>
       ))}
       <div className={style.option}>
-        <input
-          type={type}
-          name={id}
-          aria-label="Something else"
-          checked={chosen?.useOther === true}
-          onChange={(event) => onOther(event.target.checked)}
-        />
+        <label className={style.hit}>
+          <input
+            type={type}
+            name={id}
+            aria-label="Something else"
+            checked={chosen?.useOther === true}
+            onChange={(event) => onOther(event.target.checked)}
+          />
+        </label>
         <input
           type="text"
           className={style.other}

@@ -3,7 +3,7 @@ import type { Prompt } from "../store/items.ts";
 import { titleOf, toolName } from "./titles.ts";
 
 test("a tool of an MCP server is named by both", () => {
-  expect(toolName("mcp__github__search_repositories")).toBe("Github > Search repositories");
+  expect(toolName("mcp__github__search_repositories")).toBe("GitHub > Search Repositories");
   expect(toolName("mcp__odd")).toBe("mcp__odd");
 });
 

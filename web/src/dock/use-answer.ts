@@ -1,3 +1,4 @@
+import { own } from "../store/values.ts";
 import { useState } from "react";
 import { talkOf } from "../composer/talk.ts";
 import { codeOf, wordsOf } from "../link/errors.ts";
@@ -40,7 +41,7 @@ export function useAnswer(store: SessionStore, prompt: Prompt): Answer {
       await app.submit(store.session, command);
     } catch (error) {
       answered.delete(prompt.id);
-      setProblem(OTHERS[codeOf(error)] ?? wordsOf(error));
+      setProblem(own(OTHERS, codeOf(error)) ?? wordsOf(error));
       setSending(false);
     }
   };

@@ -27,6 +27,8 @@ export interface Hit {
 }
 
 export const PAGE = 50;
+/** The agent whose conversations they are. */
+export const CLAUDE = "claude";
 
 export async function conversations(beforeMs = 0, cwd = ""): Promise<readonly Conversation[]> {
   const query = new URLSearchParams({ limit: String(PAGE), before_ms: String(beforeMs) });

@@ -3,7 +3,7 @@ import { wordsOf } from "../link/errors.ts";
 import { navigate } from "../routes.ts";
 import type { App } from "../store/app.ts";
 import { startWith } from "../panels/start-with.ts";
-import { imported } from "./conversations.ts";
+import { CLAUDE, imported } from "./conversations.ts";
 
 export async function keep(app: App, id: string): Promise<void> {
   try {
@@ -15,6 +15,6 @@ export async function keep(app: App, id: string): Promise<void> {
 
 /** Asks first: where it goes on is somebody's folder, and an agent is started in it. */
 export function goOn(app: App, id: string, cwd: string, fork: boolean): void {
-  startWith({ start: "resume", resume: id, cwd, fork, agent: "claude" });
+  startWith({ start: "resume", resume: id, cwd, fork, agent: CLAUDE });
   app.ui.show("new-session");
 }

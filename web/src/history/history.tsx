@@ -40,7 +40,7 @@ export function HistoryPage(): ReactNode {
     <div className={style.page}>
       <header className={style.head}>
         <h1>History</h1>
-        <p>Conversations on this machine, with Flybridge or without.</p>
+        <p>Conversations of Claude Code on this machine, whoever started them.</p>
       </header>
       <div className={style.body}>
         <form className={style.search} role="search" onSubmit={(event) => void look(event)}>
@@ -64,7 +64,7 @@ export function HistoryPage(): ReactNode {
             {wrong}
           </p>
         )}
-        {busy && <p className={style.quiet}>Searching</p>}
+        {busy && <p className={style.quiet}>Searching.</p>}
         {asked === "" ? <Conversations filter={words} /> : <Hits found={found} asked={asked} />}
       </div>
     </div>
@@ -102,8 +102,10 @@ function Hits({
         <section aria-label="Found">
           <h2 className={style.title}>
             {found.hits.length === 0
-              ? `Nothing was found in ${found.files} conversations.`
-              : `Found in ${found.files} conversations`}
+              ? `Nothing found. ${found.files} conversations were searched.`
+              : `${found.hits.length === 1 ? "1 place" : `${found.hits.length} places`} in ${
+                  new Set(found.hits.map((one) => one.id)).size
+                } of ${found.files} conversations`}
           </h2>
           <ul>
             {found.hits.map((one) => (
@@ -143,7 +145,7 @@ function Conversations({ filter }: { readonly filter: string }): ReactNode {
       </p>
     );
   }
-  if (all === undefined) return <p className={style.quiet}>Reading</p>;
+  if (all === undefined) return <p className={style.quiet}>Reading.</p>;
   const shown = all.filter((one) => says(one, filter));
   return (
     <section aria-label="Conversations">
@@ -155,13 +157,13 @@ function Conversations({ filter }: { readonly filter: string }): ReactNode {
       {shown.length === 0 && (
         <p className={style.quiet}>
           {all.length === 0
-            ? "There are none: Claude Code has not been used here yet."
-            : "No title or folder has that. Press Enter to search what was said."}
+            ? "None yet. What you and Claude Code say on this machine is listed here."
+            : "No title, folder or branch has that. Press Enter to search all that was said."}
         </p>
       )}
       {more && (
         <Button look="quiet" onClick={() => void read(all)}>
-          Show older ones
+          Show older
         </Button>
       )}
     </section>

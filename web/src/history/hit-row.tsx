@@ -1,3 +1,4 @@
+import { own } from "../store/values.ts";
 import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { Link } from "../parts/link.tsx";
@@ -6,6 +7,13 @@ import { useApp } from "../parts/use-store.ts";
 import type { Hit } from "./conversations.ts";
 import { keep } from "./go-on.ts";
 import style from "./history.module.css";
+
+const WHO: Readonly<Record<string, string>> = {
+  user: "you",
+  assistant: "the agent",
+  tool: "a tool's input",
+  result: "a tool's result",
+};
 
 interface Props {
   readonly hit: Hit;
@@ -19,7 +27,7 @@ export function HitRow({ hit, nowMs }: Props): ReactNode {
     <li className={style.row}>
       <div className={style.what}>
         <span className={style.excerpt}>{hit.excerpt}</span>
-        <span className={style.meta}>{hit.who}</span>
+        <span className={style.meta}>{own(WHO, hit.who) ?? hit.who}</span>
       </div>
       <span className={style.age}>{hit.atMs > 0 ? ago(hit.atMs, nowMs) : ""}</span>
       <div className={style.ways}>

@@ -1,20 +1,22 @@
 import type { ReactNode } from "react";
-import { useKey, useView } from "../parts/use-store.ts";
+import { useApp, useKey, useView } from "../parts/use-store.ts";
 import type { SessionStore } from "../store/session.ts";
 import { shortPath } from "../tools/target.ts";
 import { changesOf } from "./changed-files.ts";
+import { goTo } from "./go-to.ts";
 import style from "./inspector.module.css";
 
 /** Every file that was changed in this session, with how much. */
 export function Changes({ store }: { readonly store: SessionStore }): ReactNode {
+  const app = useApp();
   useKey(store.emitter, "shape", () => store.shape);
   const cwd = useView(store)?.cwd ?? "";
   const files = changesOf(store.transcript.items.values());
-  if (files.length === 0) return <p className={style.empty}>No file was changed yet.</p>;
+  if (files.length === 0)
+    return <p className={style.empty}>No changes yet. Files the agent changes are listed here.</p>;
   const show = (item: string): void => {
-    const line = document.querySelector(`[data-entry="${CSS.escape(item)}"]`);
-    line?.scrollIntoView({ block: "center" });
-    line?.querySelector<HTMLElement>("button")?.focus();
+    app.ui.slide(""); // on a narrow screen the list lies above it
+    goTo(store, item);
   };
   return (
     <>
@@ -36,7 +38,7 @@ export function Changes({ store }: { readonly store: SessionStore }): ReactNode 
         ))}
       </ul>
       {store.first > 1 && (
-        <p className={style.note}>Of the part that is loaded. Scroll up for more.</p>
+        <p className={style.note}>Only what is loaded. Scroll up in the conversation for more.</p>
       )}
     </>
   );

@@ -1,12 +1,13 @@
 import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
-import { count, money } from "../parts/spoken.ts";
+import { count, duration, money } from "../parts/spoken.ts";
 import { useAsked } from "../parts/use-asked.ts";
 import { useApp, useKey, useView } from "../parts/use-store.ts";
 import { ContextGauge } from "../status/context-gauge.tsx";
+import { reported } from "../store/context-report.ts";
 import type { SessionStore } from "../store/session.ts";
 import { categoriesOf, fillOf, modelUseOf } from "../store/usage.ts";
-import { fieldsOf } from "../store/values.ts";
+import { fieldsOf, numberOf } from "../store/values.ts";
 import style from "./inspector.module.css";
 
 /** What fills the model's memory, and what the session has cost. */
@@ -19,10 +20,12 @@ export function Context({ store }: { readonly store: SessionStore }): ReactNode 
     () => (live ? app.query(store.session, "context") : Promise.resolve(undefined)),
     `${store.session} ${live} ${view?.turns ?? 0} ${view?.status ?? ""}`,
   );
-  const categories = categoriesOf(value);
+  useKey(store.emitter, "shape", () => store.shape); // a report may have been printed
+  const told = categoriesOf(value);
+  const categories = told.length > 0 ? told : reported(store.transcript.items.values());
   const window = fill?.window ?? 0;
-  const compact = (): void => {
-    app.send(store.session, [{ type: "text", text: "/compact" }]);
+  const say = (text: string): void => {
+    app.send(store.session, [{ type: "text", text }]);
   };
   return (
     <>
@@ -30,15 +33,20 @@ export function Context({ store }: { readonly store: SessionStore }): ReactNode 
         <h2>Context</h2>
         <span>
           <Button look="quiet" onClick={reload}>
-            Look again
+            Refresh
           </Button>
-          <Button look="quiet" onClick={compact} disabled={!live}>
+          <Button
+            look="quiet"
+            onClick={() => say("/compact")}
+            disabled={!live}
+            title="Let the agent sum up what was said, to make room"
+          >
             Compact
           </Button>
         </span>
       </div>
       {fill === undefined ? (
-        <p className={style.note}>Not known until the agent answers.</p>
+        <p className={style.note}>Known once the agent has answered.</p>
       ) : (
         <ContextGauge store={store} wide />
       )}
@@ -50,15 +58,23 @@ export function Context({ store }: { readonly store: SessionStore }): ReactNode 
               <dd>{count(one.tokens)}</dd>
               {window > 0 && (
                 <div className={style.share} aria-hidden="true">
-                  <span style={{ inlineSize: `${Math.min(100, (100 * one.tokens) / window)}%` }} />
+                  <span
+                    className={style.part}
+                    style={{ inlineSize: `${Math.min(100, (100 * one.tokens) / window)}%` }}
+                  />
                 </div>
               )}
             </div>
           ))}
         </dl>
       )}
-      {problem !== "" && categories.length === 0 && (
-        <p className={style.note}>This agent does not say what fills it: {problem}</p>
+      {problem !== "" && told.length === 0 && live && (
+        <p className={style.ask}>
+          {categories.length > 0
+            ? "As the agent last reported it."
+            : "This agent says what fills its context when it is asked."}
+          <Button onClick={() => say("/context")}>Ask with /context</Button>
+        </p>
       )}
       <Spent store={store} />
     </>
@@ -72,13 +88,24 @@ function Spent({ store }: { readonly store: SessionStore }): ReactNode {
     () => app.panel(store.session, "cost"),
     `${store.session} ${view?.turns ?? 0} ${view?.status ?? ""}`,
   );
-  const models = modelUseOf(fieldsOf(value)["model_usage"]);
+  const told = fieldsOf(value);
+  const models = modelUseOf(told["model_usage"]);
+  const lastMs = numberOf(told["duration_ms"]);
   return (
     <>
       <h2 className={style.group}>Cost</h2>
       <dl className={style.rows}>
         <dt>This session</dt>
         <dd>{money(view?.cost_usd ?? 0)}</dd>
+        {(view?.turns ?? 0) > 0 && (
+          <>
+            <dt>Last turn</dt>
+            <dd>
+              +{money(numberOf(told["turn_cost_usd"]))}
+              {lastMs > 0 && ` · ${duration(lastMs)}`}
+            </dd>
+          </>
+        )}
         <dt>Turns</dt>
         <dd>{view?.turns ?? 0}</dd>
         {models.map((one) => (

@@ -23,7 +23,11 @@ export function Tasks({ store }: { readonly store: SessionStore }): ReactNode {
   const [board, setBoard] = useState(false);
   const done = tasks.filter((one) => one.status === "completed").length;
   if (tasks.length === 0 && background.length === 0) {
-    return <p className={style.empty}>No tasks. An agent that plans its work lists it here.</p>;
+    return (
+      <p className={style.empty}>
+        No tasks yet. When the agent plans its work, the steps stand here.
+      </p>
+    );
   }
   return (
     <>
@@ -131,7 +135,7 @@ function Background({
                   <Button
                     onClick={() => void app.attempt(store.session, { type: "stop_task", task: id })}
                   >
-                    Stop it
+                    Stop
                   </Button>
                 </span>
               </span>

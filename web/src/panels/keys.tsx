@@ -41,7 +41,7 @@ export function Keys(): ReactNode {
   return (
     <Modal title="Keys" onClose={() => ui.show("")}>
       <p className={style.note}>
-        Choose one and press the keys you want instead. Copying stays the browser's own.
+        Choose one, then press the keys you want. Escape leaves it as it was.
       </p>
       {problem !== "" && (
         <p className={style.problem} role="alert">
@@ -60,7 +60,7 @@ export function Keys(): ReactNode {
                 ) : (
                   <Button
                     className={style.key}
-                    aria-label={`Keys for ${one.title}: ${said(one, keys)}`}
+                    aria-label={named(one, changing === one.id ? "" : said(one, keys))}
                     onClick={() => setChanging(one.id)}
                     onKeyDown={changing === one.id ? (event) => pressed(event, one.id) : undefined}
                     onBlur={() => setChanging("")}
@@ -74,10 +74,15 @@ export function Keys(): ReactNode {
         </section>
       ))}
       <p>
-        <Button onClick={() => settings.set({ keys: {} })}>The usual keys again</Button>
+        <Button onClick={() => settings.set({ keys: {} })}>Reset all keys</Button>
       </p>
     </Modal>
   );
+}
+
+/** What is on it is part of its name, so that it can be asked for aloud. */
+function named(action: Action, now: string): string {
+  return now === "" ? `Press keys for ${action.title}` : `Keys for ${action.title}: ${now}`;
 }
 
 function said(action: Action, chosen: Readonly<Record<string, string>>): string {

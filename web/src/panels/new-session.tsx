@@ -1,4 +1,5 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from "react";
+import { modeAbout, modeName } from "../composer/modes.ts";
 import { codeOf, wordsOf } from "../link/errors.ts";
 import { Button } from "../parts/button.tsx";
 import { Disclosure } from "../parts/disclosure.tsx";
@@ -9,16 +10,17 @@ import { GatewayError } from "../store/app.ts";
 import { folders } from "../store/grouping.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
 import { FolderFound } from "./folder-found.tsx";
+import { begun } from "./latest.ts";
 import { Beginning, MoreFields } from "./start-fields.tsx";
 import {
-  type Agent,
   type Draft,
   EMPTY,
   type Folder,
-  MODE_WORDS,
+  type Offered,
   agentWords,
-  agentsOf,
+  chosenOf,
   missing,
+  offeredOf,
   paramsOf,
   refusalWords,
 } from "./start-form.ts";
@@ -30,19 +32,20 @@ import style from "./new-session.module.css";
 export function NewSession(): ReactNode {
   const app = useApp();
   const rows = useRows();
-  const agents = useAgents();
   const [draft, setDraft] = useState<Draft>(() => ({
     ...EMPTY,
     cwd: folders(app.listing.rows)[0] ?? "",
     ...takeStart(),
   }));
+  const offered = useOffered();
   const [wrong, setWrong] = useState("");
   const [brought, setBrought] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const ids = useId();
-  const usable = agents?.filter((one) => one.installed) ?? [];
-  const agent = usable.find((one) => one.name === draft.agent) ?? usable[0];
-  const chosen = { ...draft, agent: agent?.name ?? "" };
+  const agent = offered === undefined ? undefined : chosenOf(offered, draft.agent);
+  // not written into the field: it may come while somebody types there
+  const cwd = draft.cwd.trim() || (offered?.folder ?? "");
+  const chosen = { ...draft, agent: agent?.name ?? "", cwd };
   const recent = folders(rows).slice(0, 20);
   const models = [...new Set(rows.map((one) => one.model).filter(Boolean))];
   const close = (): void => app.ui.show("");
@@ -59,7 +62,10 @@ export function NewSession(): ReactNode {
     }
     setBusy(true);
     try {
-      const session = await app.open(paramsOf(chosen, folder));
+      const start = await begun(chosen);
+      const known = "session" in start;
+      const session = known ? start.session : await app.open(paramsOf(start.draft, folder));
+      if (known) app.ui.toast("This conversation is open already: here it is.");
       close();
       app.ui.slide("");
       navigate({ view: "session", session });
@@ -75,7 +81,7 @@ export function NewSession(): ReactNode {
     return (
       <Modal title="This folder brings its own settings" look="form" onClose={close}>
         <FolderFound
-          folder={draft.cwd}
+          folder={cwd}
           files={brought}
           mayTrust={app.may("admin")}
           busy={busy}
@@ -105,17 +111,17 @@ export function NewSession(): ReactNode {
             value={agent?.name ?? ""}
             onChange={(event) => set({ agent: event.target.value, mode: "", effort: "" })}
           >
-            {agents === undefined && <option value="">Looking</option>}
-            {agents?.map((one) => (
+            {offered === undefined && <option value="">Looking for agents</option>}
+            {offered?.agents.map((one) => (
               <option key={one.name} value={one.name} disabled={!one.installed}>
                 {agentWords(one)}
               </option>
             ))}
           </select>
-          {agents !== undefined && usable.length === 0 && (
+          {offered !== undefined && agent === undefined && (
             <p className={style.hint}>
-              No agent is installed on the gateway&apos;s machine. <code>flybridge doctor</code>{" "}
-              says more.
+              No agent is installed here. At a terminal, <code>flybridge doctor</code> says how to
+              get one.
             </p>
           )}
         </div>
@@ -127,11 +133,14 @@ export function NewSession(): ReactNode {
             className={style.path}
             list={`${ids}folders`}
             value={draft.cwd}
-            placeholder="/home/you/project"
+            placeholder={offered?.folder || "/home/you/project"}
             spellCheck={false}
             autoCapitalize="off"
             onChange={(event) => set({ cwd: event.target.value })}
           />
+          {draft.cwd === "" && cwd !== "" && (
+            <p className={style.hint}>Leave it empty to use this one: the gateway runs there.</p>
+          )}
           <datalist id={`${ids}folders`}>
             {recent.map((one) => (
               <option key={one} value={one} />
@@ -143,7 +152,7 @@ export function NewSession(): ReactNode {
           id={`${ids}title`}
           value={draft.title}
           maxLength={200}
-          placeholder="As the folder is called"
+          placeholder="Optional; else the name of the folder"
           onChange={(event) => set({ title: event.target.value })}
         />
         <label htmlFor={`${ids}model`}>Model</label>
@@ -152,7 +161,7 @@ export function NewSession(): ReactNode {
             id={`${ids}model`}
             list={`${ids}models`}
             value={draft.model}
-            placeholder="As the agent has it"
+            placeholder="The agent's usual one"
             spellCheck={false}
             autoCapitalize="off"
             onChange={(event) => set({ model: event.target.value })}
@@ -170,10 +179,10 @@ export function NewSession(): ReactNode {
           disabled={!app.may("admin")} // another one can grant what a person should
           onChange={(event) => set({ mode: event.target.value })}
         >
-          <option value="">As the agent has it</option>
+          <option value="">The agent's usual mode</option>
           {agent?.modes.map((one) => (
             <option key={one} value={one}>
-              {MODE_WORDS[one] ?? one}
+              {[modeName(one), modeAbout(one)].filter(Boolean).join(": ")}
             </option>
           ))}
         </select>
@@ -185,16 +194,16 @@ export function NewSession(): ReactNode {
               value={draft.effort}
               onChange={(event) => set({ effort: event.target.value })}
             >
-              <option value="">As the agent has it</option>
+              <option value="">The agent's usual effort</option>
               {agent.efforts.map((one) => (
                 <option key={one}>{one}</option>
               ))}
             </select>
           </>
         )}
-        <Beginning draft={draft} set={set} resumes={agent?.resumes ?? true} />
+        <Beginning draft={chosen} set={set} resumes={agent?.resumes ?? true} />
         <div className={style.whole}>
-          <Disclosure id="new-session:more" title="More">
+          <Disclosure id="new-session:more" title="More options">
             <MoreFields draft={draft} set={set} admin={app.may("admin")} />
           </Disclosure>
         </div>
@@ -214,24 +223,20 @@ export function NewSession(): ReactNode {
   );
 }
 
-function useAgents(): readonly Agent[] | undefined {
+function useOffered(): Offered | undefined {
   const app = useApp();
-  const [agents, setAgents] = useState<readonly Agent[]>();
+  const [offered, setOffered] = useState<Offered>();
   useEffect(() => {
     let over = false;
-    app.ask("agents").then(
-      (told) => {
-        if (!over) setAgents(agentsOf(told));
-      },
-      () => {
-        if (!over) setAgents([]);
-      },
-    );
+    const found = (told: unknown): void => {
+      if (!over) setOffered(offeredOf(told));
+    };
+    app.ask("agents").then(found, () => found({}));
     return () => {
       over = true;
     };
   }, [app]);
-  return agents;
+  return offered;
 }
 
 function filesOf(error: unknown): readonly string[] {

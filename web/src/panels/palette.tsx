@@ -50,7 +50,7 @@ export function Palette(): ReactNode {
         data-focus
         role="combobox"
         aria-label="Command or session"
-        aria-expanded="true"
+        aria-expanded={found.length > 0}
         aria-controls={list}
         aria-activedescendant={found[at] === undefined ? undefined : `${list}-${at}`}
         placeholder="Command or session"
@@ -77,8 +77,10 @@ export function Palette(): ReactNode {
             <span className={style.note}>{one.note}</span>
           </div>
         ))}
-        {found.length === 0 && <p className={style.note}>Nothing is called that.</p>}
       </div>
+      <p className={style.note} role="status">
+        {found.length === 0 && "Nothing is called that."}
+      </p>
     </Modal>
   );
 }

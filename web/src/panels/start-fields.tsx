@@ -10,8 +10,8 @@ interface Props {
 
 const BEGINNINGS: readonly (readonly [Draft["start"], string])[] = [
   ["new", "A new conversation"],
-  ["continue", "The latest one in this folder"],
-  ["resume", "A certain conversation"],
+  ["continue", "The latest conversation in this folder"],
+  ["resume", "An earlier conversation"],
   ["pr", "The conversation of a pull request"],
 ];
 
@@ -25,7 +25,7 @@ export function Beginning({
   const known = useConversations(draft.start === "resume" ? draft.cwd.trim() : "");
   return (
     <>
-      <label htmlFor={`${ids}start`}>Begin with</label>
+      <label htmlFor={`${ids}start`}>Start with</label>
       <div className={style.stack}>
         <select
           id={`${ids}start`}
@@ -44,7 +44,7 @@ export function Beginning({
               aria-label="Conversation"
               list={`${ids}known`}
               value={draft.resume}
-              placeholder="Its id"
+              placeholder="Choose one, or paste its id"
               spellCheck={false}
               onChange={(event) => set({ resume: event.target.value })}
             />
@@ -72,7 +72,7 @@ export function Beginning({
               checked={draft.fork}
               onChange={(event) => set({ fork: event.target.checked })}
             />
-            In a copy: the conversation itself stays as it is
+            Fork it: work on a copy, and leave the conversation as it is
           </label>
         )}
       </div>

@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { type Draft, EMPTY, agentWords, agentsOf, missing, paramsOf } from "./start-form.ts";
+import {
+  type Draft,
+  EMPTY,
+  agentWords,
+  chosenOf,
+  missing,
+  offeredOf,
+  paramsOf,
+  whoIsHere,
+} from "./start-form.ts";
 
 const DRAFT: Draft = { ...EMPTY, agent: "claude", cwd: " /w " };
 
@@ -50,20 +59,58 @@ test.each([
 test.each([
   [{}, ""],
   [{ agent: "" }, "Choose an agent."],
-  [{ cwd: "w" }, "Give the whole path of a folder, from / on."],
+  [{ cwd: "w" }, "Which folder?"],
   [{ start: "resume" }, "Which conversation?"],
   [{ start: "pr" }, "Which pull request?"],
 ] as const)("with %j it says what is missing", (change, words) => {
-  expect(missing({ ...DRAFT, ...change })).toBe(words);
+  expect(missing({ ...DRAFT, ...change }).slice(0, words.length)).toBe(words);
+  expect(words === "").toBe(missing({ ...DRAFT, ...change }) === "");
 });
 
 test("an agent that cannot be used says why", () => {
-  const [here, gone] = agentsOf({
+  const [here, gone] = offeredOf({
     agents: [
       { name: "claude", installed: true, version: "2.1.325" },
       { name: "codex", installed: false, problem: "agent_not_found" },
     ],
-  });
+  }).agents;
   expect(agentWords(here!)).toBe("claude 2.1.325");
   expect(agentWords(gone!)).toBe("codex: not installed");
+});
+
+test.each([
+  ["demo", "", "demo"],
+  ["demo", "claude", "claude"],
+  ["codex", "", "claude"],
+  ["", "codex", "claude"],
+])("usual %s and wanted %s: %s is chosen", (usual, wanted, chosen) => {
+  const offered = offeredOf({
+    agents: [
+      { name: "claude", installed: true },
+      { name: "codex", installed: false },
+      { name: "demo", installed: true },
+    ],
+    default: usual,
+  });
+  expect(chosenOf(offered, wanted)?.name).toBe(chosen);
+});
+
+test("modes and efforts are offered from the careful to the bold", () => {
+  const [one] = offeredOf({
+    agents: [{ name: "a", modes: ["acceptEdits", "default"], efforts: ["high", "low"] }],
+  }).agents;
+  expect([one?.modes, one?.efforts]).toEqual([
+    ["default", "acceptEdits"],
+    ["low", "high"],
+  ]);
+});
+
+test.each([
+  [[], "None is installed"],
+  [["demo"], "no account, no cost"],
+  [["claude", "demo"], "Here are: claude, demo."],
+])("of %j a newcomer hears", (names, words) => {
+  const all = [{ name: "gone", installed: false }];
+  const agents = [...all, ...names.map((name) => ({ name, installed: true }))];
+  expect(whoIsHere({ agents })).toContain(words);
 });

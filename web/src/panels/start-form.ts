@@ -1,5 +1,6 @@
 /** A session that is to be opened, as it is typed in, and as the gateway wants it. */
-import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
+import { effortsInOrder, modesInOrder } from "../composer/modes.ts";
+import { fieldsOf, listOf, own, textOf, textsOf } from "../store/values.ts";
 
 export interface Agent {
   readonly name: string;
@@ -11,8 +12,25 @@ export interface Agent {
   readonly efforts: readonly string[];
 }
 
-export function agentsOf(raw: unknown): readonly Agent[] {
-  return listOf(fieldsOf(raw)["agents"]).map((value) => {
+export interface Offered {
+  readonly agents: readonly Agent[];
+  /** Which one to offer first. */
+  readonly first: string;
+  /** A folder to offer where none is known yet. */
+  readonly folder: string;
+}
+
+export function offeredOf(raw: unknown): Offered {
+  const told = fieldsOf(raw);
+  return {
+    agents: agentsOf(told["agents"]),
+    first: textOf(told["default"]),
+    folder: textOf(told["folder"]),
+  };
+}
+
+function agentsOf(raw: unknown): readonly Agent[] {
+  return listOf(raw).map((value) => {
     const one = fieldsOf(value);
     return {
       name: textOf(one["name"]),
@@ -20,10 +38,27 @@ export function agentsOf(raw: unknown): readonly Agent[] {
       problem: textOf(one["problem"]),
       version: textOf(one["version"]),
       resumes: one["resumes"] === true,
-      modes: textsOf(one["modes"]),
-      efforts: textsOf(one["efforts"]),
+      modes: modesInOrder(textsOf(one["modes"])),
+      efforts: effortsInOrder(textsOf(one["efforts"])),
     };
   });
+}
+
+/** The one to begin with: the wanted one, else the usual one, else any that can be used. */
+export function chosenOf({ agents, first }: Offered, wanted: string): Agent | undefined {
+  const usable = agents.filter((one) => one.installed);
+  const named = (name: string): Agent | undefined => usable.find((one) => one.name === name);
+  return named(wanted) ?? named(first) ?? usable[0];
+}
+
+/** Which agents there are, for somebody who has not used any here. */
+export function whoIsHere(raw: unknown): string {
+  const names = offeredOf(raw)
+    .agents.filter((one) => one.installed)
+    .map((one) => one.name);
+  if (names.length === 0) return "None is installed yet: flybridge doctor says how to get one.";
+  if (names.join() === "demo") return "The demo agent is here: no account, no cost.";
+  return `Here are: ${names.join(", ")}.`;
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -34,21 +69,10 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 export function agentWords(agent: Agent): string {
   if (!agent.installed) {
-    return `${agent.name}: ${PROBLEMS[agent.problem] ?? agent.problem ?? "cannot be used"}`;
+    return `${agent.name}: ${own(PROBLEMS, agent.problem) ?? agent.problem ?? "cannot be used"}`;
   }
   return agent.version === "" ? agent.name : `${agent.name} ${agent.version}`;
 }
-
-export const MODE_WORDS: Readonly<Record<string, string>> = {
-  default: "Ask before changes",
-  acceptEdits: "Accept edits",
-  plan: "Plan only",
-  dontAsk: "Deny what no rule allows",
-  bypassPermissions: "Allow everything",
-  auto: "Let a classifier decide",
-  manual: "Ask for everything",
-  delegate: "Delegate only",
-};
 
 export interface Draft {
   readonly agent: string;
@@ -205,17 +229,23 @@ function valueOf(field: Field, typed: string | boolean | undefined): unknown {
 /** Why it cannot be opened as it is, before anybody is asked; "": it can. */
 export function missing(draft: Draft): string {
   if (draft.agent === "") return "Choose an agent.";
-  if (!draft.cwd.trim().startsWith("/")) return "Give the whole path of a folder, from / on.";
-  if (draft.start === "resume" && draft.resume.trim() === "") return "Which conversation?";
-  if (draft.start === "pr" && draft.pr.trim() === "") return "Which pull request?";
+  if (!draft.cwd.trim().startsWith("/")) {
+    return "Which folder? Give its whole path, such as /home/you/project.";
+  }
+  if (draft.start === "resume" && draft.resume.trim() === "") {
+    return "Which conversation? Choose one, or find it in History.";
+  }
+  if (draft.start === "pr" && draft.pr.trim() === "") {
+    return "Which pull request? Give its number or address.";
+  }
   return "";
 }
 
 const REFUSALS: Readonly<Record<string, string>> = {
   offline: "There is no connection to the gateway.",
-  agent_not_found: "This agent is not installed on the gateway's machine.",
+  agent_not_found: "This agent is not installed here. flybridge doctor says how to get it.",
 };
 
 export function refusalWords(code: string, words: string): string {
-  return REFUSALS[code] ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  return own(REFUSALS, code) ?? `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
