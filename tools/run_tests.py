@@ -1,5 +1,5 @@
 """Runs all tests: those of the page, then the others in two processes at once, because those
-that talk to real agents mostly wait for them.
+that talk to real agents or to a browser mostly wait for them.
 
     python -m tools.run_tests
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from tools.node import node
 
 ROOT = Path(__file__).parents[1]
-WAITING = ("tests/agents", "tests/abuse")
+WAITING = ("tests/agents", "tests/abuse", "tests/web")
 
 
 def page_tests() -> int:

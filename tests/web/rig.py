@@ -15,9 +15,9 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -231,12 +231,19 @@ def launched(home: Path, *args: str) -> Iterator[Browser]:
             browser.close()
 
 
+def served(
+    browser: Browser, folders: pytest.TempPathFactory, *args: str
+) -> AbstractContextManager[Served]:
+    """A gateway in a folder of this run."""
+    above = folders.getbasetemp().parent  # short: Unix sockets lie below it
+    return served_in(browser, Path(tempfile.mkdtemp(dir=above)), *args)
+
+
 @contextmanager
-def served(browser: Browser, folders: pytest.TempPathFactory, *args: str) -> Iterator[Served]:
+def served_in(browser: Browser, base: Path, *args: str) -> Iterator[Served]:
     """A gateway that serves on a free port, with these options, and that a browser is logged in
     at; all of it ends at the end."""
-    above = folders.getbasetemp().parent  # short: Unix sockets lie below it
-    gateway = Served(Path(tempfile.mkdtemp(dir=above)), *args)
+    gateway = Served(base, *args)
     try:
         gateway.serve()
         visit = Visit(browser, gateway, theme="dark", size="desk", login=None)
@@ -248,14 +255,14 @@ def served(browser: Browser, folders: pytest.TempPathFactory, *args: str) -> Ite
         gateway.close()
 
 
-def findings(page: Page, *, within: str = "", rules: Sequence[str] = ()) -> list[str]:
+def findings(page: Page, *, within: str = "") -> list[str]:
     """What axe finds on the page as it is, of any impact: the rule, and the elements."""
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
-    only = {"runOnly": list(rules)} if rules else {}
+    also = {"target-size": {"enabled": True}}  # not among the usual rules yet
     told = page.evaluate(
         "([within, how]) => axe.run(within || document, how)",
-        [within, {"resultTypes": ["violations"], **only}],
+        [within, {"resultTypes": ["violations"], "rules": also}],
     )
     return [
         f"{one['id']} ({one['impact']}): {node['html'][:200]} {node['failureSummary']}"

@@ -14,7 +14,7 @@ _names = itertools.count()
 
 def test_an_empty_board_says_how_to_begin(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open()
-    expect(page.get_by_text("No sessions yet.").first).to_be_visible()
+    expect(page.get_by_role("heading", name="No sessions yet")).to_be_visible()
     page.get_by_role("button", name="Start a session").click()
     expect(page.get_by_role("dialog", name="New session")).to_be_visible()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -118,7 +119,7 @@ def test_the_first_stop_leads_past_the_list(gateway: Served, visitor: Visitor) -
     page = visitor().open()
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="Skip to the session")
+    skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
     page.keyboard.press("Enter")
@@ -167,3 +168,78 @@ def test_a_panel_keeps_the_focus_and_gives_it_back(
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(message(page)).to_be_focused()
+
+
+def test_the_menu_of_a_row_without_a_mouse(gateway: Served, visitor: Visitor) -> None:
+    gateway.new_session(next(_names), title="Has a menu")
+    page = visitor().open()
+    more = page.get_by_role("button", name="More for Has a menu")
+    more.focus()
+    page.keyboard.press("Enter")
+    menu = page.get_by_role("menu", name="Has a menu")
+    expect(menu.get_by_role("menuitem", name="Rename")).to_be_focused()
+    page.keyboard.press("ArrowUp")  # round to the end
+    expect(menu.get_by_role("menuitem", name="Delete")).to_be_focused()
+    page.keyboard.press("a")
+    expect(menu.get_by_role("menuitem", name="Archive")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_have_count(0)
+    expect(more).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog").get_by_label("Title")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(more).to_be_focused()
+
+
+def test_a_row_that_moves_keeps_the_focus(gateway: Served, visitor: Visitor) -> None:
+    session = gateway.new_session(next(_names), title="Goes to the top")
+    page = visitor().open()
+    rail = page.get_by_role("navigation", name="Sessions")
+    row = rail.get_by_role("link", name="Goes to the top")
+    row.focus()
+    gateway.say(session, "run ls", next(_names), until="written")
+    needs = rail.get_by_role("group", name="Needs you")
+    expect(needs.get_by_role("link", name="Goes to the top")).to_be_focused()
+    gateway.call("DELETE", f"/sessions/{session}")
+    expect(row).to_have_count(0)
+    assert page.evaluate("document.activeElement.closest('nav') !== null")
+
+
+def test_what_is_heard_is_said_once_and_says_whose_it_is(gateway: Served, visitor: Visitor) -> None:
+    session = gateway.new_session(next(_names), title="Hear me")
+    gateway.say(session, "run ls", next(_names), until="written")
+    asked = gateway.new_session(next(_names), title="Ask me")
+    gateway.say(asked, "questions", next(_names), until="written")
+    page = visitor().open()
+    row = page.get_by_role("navigation", name="Sessions").get_by_role("link", name="Hear me")
+    expect(row).to_have_accessible_name("Hear me now Wants to run a command")
+    board = page.get_by_role("main")
+    expect(board.get_by_role("group", name="Wants to run a command: Hear me")).to_be_visible()
+    colour = "Colour Which colour should the boat have?"
+    questions = board.get_by_role("group", name="Has questions for you: Ask me")
+    expect(questions.get_by_role("group", name=colour, exact=True)).to_be_visible()
+    row.click()
+    expect(page).to_have_title(re.compile(r"\) Hear me · Flybridge$"))
+    log = page.get_by_role("log")
+    expect(log.get_by_role("article", name="You")).to_have_text("run ls")
+    expect(log.get_by_role("article", name="Agent")).to_contain_text("I would like to run")
+    tool = log.get_by_role("button", name="waits for you")
+    expect(tool).to_have_accessible_name("Run ls waits for you")
+    page.get_by_role("link", name="History").click()
+    expect(page).to_have_title(re.compile(r"\) History · Flybridge$"))
+    expect(page.get_by_role("link", name="History")).to_have_attribute("aria-current", "page")
+
+
+def test_another_view_has_the_focus_and_says_its_name(gateway: Served, visitor: Visitor) -> None:
+    gateway.new_session(next(_names), title="Somewhere to go")
+    page = visitor().open()
+    main = page.get_by_role("main")
+    main.get_by_role("link", name="Somewhere to go").focus()
+    page.keyboard.press("Enter")
+    expect(main).to_be_focused()
+    expect(page.get_by_role("status").filter(has_text="Somewhere to go")).to_be_attached()
+    page.keyboard.press("Tab")
+    expect(main.locator(":focus")).to_have_count(1)
+    page.keyboard.press("Alt+b")
+    expect(main).to_be_focused()

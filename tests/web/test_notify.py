@@ -71,19 +71,19 @@ def test_a_prompt_nobody_sees_is_told_once_and_withdrawn(gateway: Served, visito
     page = watching(visitor(), "/history")
     look_away(page)
     session = ask(gateway, "Somewhere else")
-    expect(page).to_have_title("(1) Flybridge")
-    expect(page.get_by_role("status").first).to_have_text("Somewhere else: Wants to use Bash.")
-    assert told(page) == [("Somewhere else", "Wants to use Bash", False)]
+    expect(page).to_have_title("(1) History · Flybridge")
+    expect(page.get_by_role("status").first).to_have_text("Somewhere else: Wants to run a command.")
+    assert told(page) == [("Somewhere else", "Wants to run a command", False)]
     answer(gateway, session)
-    expect(page).to_have_title("Flybridge")
-    assert told(page) == [("Somewhere else", "Wants to use Bash", True)]
+    expect(page).to_have_title("History · Flybridge")
+    assert told(page) == [("Somewhere else", "Wants to run a command", True)]
 
 
 def test_a_click_on_it_leads_to_the_prompt(gateway: Served, visitor: Visitor) -> None:
     page = watching(visitor(), "/history")
     look_away(page)
     session = ask(gateway, "Click me")
-    expect(page).to_have_title("(1) Flybridge")
+    expect(page).to_have_title("(1) History · Flybridge")
     expect(page.get_by_role("status").first).to_contain_text("Click me")
     page.evaluate("noted[0].dispatchEvent(new Event('click'))")
     expect(page).to_have_url(f"{gateway.address}/s/{session}")
@@ -112,3 +112,13 @@ def test_consent_is_asked_for_when_it_matters(gateway: Served, visitor: Visitor)
     expect(said).to_contain_text("You will be told when a session needs you.")
     expect(question).to_have_count(0)
     answer(gateway, session)
+
+
+def test_a_browser_that_does_not_allow_it_is_said_so(gateway: Served, visitor: Visitor) -> None:
+    visit = visitor()
+    visit.context.add_init_script(f"{NOTED}; Noted.requestPermission = async () => 'denied';")
+    page = visit.open("/settings")
+    panel = page.get_by_role("dialog", name="Settings")
+    panel.get_by_label("Notifications").click()
+    expect(page.get_by_role("alert").first).to_contain_text("Allow it in its settings")
+    expect(panel.get_by_label("Notifications")).not_to_be_checked()

@@ -34,7 +34,9 @@ def test_whoever_needs_somebody_is_on_top(gateway: Served, visitor: Visitor) -> 
     gateway.say(asking, "run ls", f"say-{next(_names)}", until="written")
     page = visitor().open(f"/s/{quiet}")
     needs = rail(page).get_by_role("group", name="Needs you")
-    expect(needs.get_by_role("link")).to_have_text([r"An asking one" + "now" + "Wants to use Bash"])
+    expect(needs.get_by_role("link")).to_have_text(
+        [r"An asking one" + "now" + "Wants to run a command"]
+    )
     expect(rail(page).get_by_role("link", name="A quiet one")).to_have_attribute(
         "aria-current", "page"
     )
@@ -102,6 +104,7 @@ def test_a_session_is_deleted_when_somebody_says_so_twice(
     page = visitor().open(f"/s/{session}")
     choose(page, "To be forgotten", "Delete")
     asked = page.get_by_role("dialog", name="Delete session")
+    expect(asked).to_be_visible()
     page.keyboard.press("Escape")
     expect(asked).to_have_count(0)
     expect(rail(page).get_by_role("link", name="To be forgotten")).to_be_visible()

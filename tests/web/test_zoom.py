@@ -56,6 +56,14 @@ def whole(found: Locator) -> None:
     expect(found).to_be_in_viewport(ratio=0.99)
 
 
+def above(upper: Locator, lower: Locator) -> None:
+    """Neither lies on the other, low as the screen is."""
+    one, other = upper.bounding_box(), lower.bounding_box()
+    assert one is not None
+    assert other is not None
+    assert one["y"] + one["height"] <= other["y"] + 1, (one, other)
+
+
 @windows
 def test_the_answer_to_a_long_command_stays_on_the_screen(
     gateway: Served, visitor: Visitor, window: str
@@ -68,6 +76,7 @@ def test_the_answer_to_a_long_command_stays_on_the_screen(
     expect(dock).to_contain_text("line 199")
     whole(dock.get_by_role("button", name="Allow once"))
     whole(dock.get_by_role("button", name="Deny"))
+    above(page.get_by_role("form", name="Message to the agent"), page.get_by_label("Places"))
     assert_fits(page)
     dock.get_by_role("button", name="Deny").click()
     whole(dock.get_by_role("button", name="Deny").last)
@@ -126,3 +135,16 @@ def test_a_megabyte_is_cut_short_until_somebody_wants_it(
     assert page.evaluate("document.body.textContent.length") < 300_000
     assert_fits(page)
     page.get_by_role("textbox", name="Message").first.fill("still quick")
+
+
+def test_all_of_a_session_is_printed(gateway: Served, visitor: Visitor) -> None:
+    session = gateway.new_session(next(_names))
+    for word in ("markdown", "hello", "markdown"):
+        gateway.say(session, word, next(_names))
+    page = visitor().open(f"/s/{session}")
+    expect(page.get_by_text("That is all of it.")).to_have_count(2)
+    page.emulate_media(media="print")
+    expect(page.get_by_role("navigation")).to_have_count(0)
+    expect(page.get_by_role("form", name="Message to the agent")).to_have_count(0)
+    sheets = page.pdf().count(b"/Type /Page\n")
+    assert sheets > 1, "no more than what is on the screen"

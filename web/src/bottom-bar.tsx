@@ -33,7 +33,7 @@ export function BottomBar(): ReactNode {
       >
         <LayoutGrid aria-hidden="true" />
         <span>
-          Board
+          Board{" "}
           {waiting > 0 && (
             <span className={style.count}>
               {waiting}

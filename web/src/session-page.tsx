@@ -1,3 +1,4 @@
+import { own } from "./store/values.ts";
 import { type ReactNode, useEffect } from "react";
 import { Composer } from "./composer/composer.tsx";
 import { useEscape } from "./composer/use-escape.ts";
@@ -71,7 +72,7 @@ function NotThere({ code }: { readonly code: string }): ReactNode {
   return (
     <div className={style.missing}>
       <h1>This session is not here</h1>
-      <p>{WHY[code] ?? `The gateway does not show it (${code}).`}</p>
+      <p>{own(WHY, code) ?? `The gateway does not show it (${code}).`}</p>
       <p>
         <Link to={{ view: "board" }}>All sessions</Link>
         {" · "}

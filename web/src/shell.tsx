@@ -1,19 +1,20 @@
-import { type ComponentType, type ReactNode, useCallback, useEffect } from "react";
+import { type ComponentType, type ReactNode, useCallback, useEffect, useRef } from "react";
 import { Board } from "./board/board.tsx";
 import { BottomBar } from "./bottom-bar.tsx";
 import { useKeys } from "./panels/use-keys.ts";
 import { Notify } from "./notify/notify.tsx";
 import { Caught } from "./parts/caught.tsx";
 import { later } from "./parts/later.tsx";
+import { useLooks } from "./parts/looks.ts";
 import { Modal } from "./parts/modal.tsx";
+import { focusView } from "./parts/nobody.ts";
 import { Toasts } from "./parts/toasts.tsx";
 import { NARROW, useMedia } from "./parts/use-media.ts";
-import { useApp, useKey, useSettings } from "./parts/use-store.ts";
+import { useApp, useKey } from "./parts/use-store.ts";
 import { act, useAct } from "./rail/acting.ts";
 import { Rail } from "./rail/rail.tsx";
 import { type Route, navigate, pathOf, useRoute } from "./routes.ts";
 import { SessionPage } from "./session-page.tsx";
-import { basePath } from "./link/base.ts";
 import { ConnectionBanner } from "./status/connection.tsx";
 import type { Panel } from "./store/ui.ts";
 import style from "./shell.module.css";
@@ -37,12 +38,13 @@ export function Shell(): ReactNode {
   const narrow = useMedia(NARROW);
   useLooks();
   usePanelAddress(route);
+  useFocusInView(pathOf(route));
   useKeys(route);
   usePaletteSoon();
   return (
     <div className={style.shell}>
       <a className={style.skip} href="#main">
-        Skip to the session
+        Skip to the content
       </a>
       {narrow ? (
         <RailDrawer />
@@ -119,19 +121,6 @@ function OnTop({ route }: { readonly route: Route }): ReactNode {
   );
 }
 
-/** Theme and density are the page's own; the gateway writes the theme into the next page it sends. */
-function useLooks(): void {
-  const { theme, contrast, density } = useSettings();
-  useEffect(() => {
-    const { dataset } = document.documentElement;
-    dataset["theme"] = theme === "system" ? "" : theme;
-    dataset["contrast"] = contrast;
-    dataset["density"] = density;
-    const kept = theme === "system" ? "max-age=0" : "max-age=31536000";
-    document.cookie = `flybridge-theme=${theme}; path=${basePath() || "/"}; ${kept}; samesite=strict`;
-  }, [theme, contrast, density]);
-}
-
 /**
  * What is looked for is typed in one go with the keys that open the palette: fetched only then, it
  * would leave the first letters to whatever has the focus.
@@ -143,6 +132,15 @@ function usePaletteSoon(): void {
     }, 1500);
     return () => clearTimeout(timer);
   }, []);
+}
+
+/** A link that leads away goes with its view. Whoever comes to the page anew begins at its top. */
+function useFocusInView(path: string): void {
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current !== path) focusView();
+    shown.current = path;
+  }, [path]);
 }
 
 /** Some panels have an address: it opens them over the board. */

@@ -30,8 +30,8 @@ export function Access(): ReactNode {
         </>
       ) : (
         <p className={style.note}>
-          This login may not look after other logins. A person at the gateway's machine can:
-          flybridge tokens, flybridge audit.
+          This login may not manage others. At a terminal on the gateway&apos;s machine,{" "}
+          <code>flybridge token</code> and <code>flybridge audit</code> do.
         </p>
       )}
     </div>
@@ -52,6 +52,10 @@ function Credentials(): ReactNode {
     <>
       <section className={style.section}>
         <h2>Tokens for programs</h2>
+        <p className={style.note}>
+          A program logs in with a token. It may look, talk and interrupt; it cannot open sessions
+          or approve.
+        </p>
         {problem !== "" && <p role="alert">{problem}</p>}
         <Table
           rows={listOf(told["tokens"]).map(fieldsOf)}
@@ -62,7 +66,10 @@ function Credentials(): ReactNode {
         <NewToken onMade={reload} />
       </section>
       <section className={style.section}>
-        <h2>Logins of browsers</h2>
+        <h2>Browsers that are logged in</h2>
+        <p className={style.note}>
+          Revoke one that is lost. At a terminal, <code>flybridge open</code> logs another one in.
+        </p>
         <Table
           rows={listOf(told["logins"]).map(fieldsOf)}
           now={now}
@@ -85,7 +92,7 @@ function Table({
   readonly what: string;
   readonly onRevoke: (id: string) => void;
 }): ReactNode {
-  if (rows.length === 0) return <p className={style.note}>None.</p>;
+  if (rows.length === 0) return <p className={style.note}>None yet.</p>;
   return (
     <ul className={style.list}>
       {rows.map((one) => {
@@ -102,10 +109,10 @@ function Table({
               </span>
             </span>
             <Button
-              aria-label={`Take back the ${what} ${textOf(one["name"]) || id}`}
+              aria-label={`Revoke the ${what} ${textOf(one["name"]) || id}`}
               onClick={() => onRevoke(id)}
             >
-              Take back
+              Revoke
             </Button>
           </li>
         );
@@ -136,14 +143,11 @@ function NewToken({ onMade }: { readonly onMade: () => void }): ReactNode {
         <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
       </label>
       <Button type="submit" disabled={name.trim() === ""}>
-        Make it
+        Create token
       </Button>
-      <p className={style.note}>
-        It may look, talk and interrupt. It cannot open sessions or approve.
-      </p>
       {made !== "" && (
         <p role="status" className={style.secret}>
-          Shown this once: <code>{made}</code>
+          Copy it now, it is shown this once: <code>{made}</code>
         </p>
       )}
     </form>

@@ -21,10 +21,10 @@ export function Audit(): ReactNode {
             checked={refusedOnly}
             onChange={(event) => setRefusedOnly(event.target.checked)}
           />
-          Only what was refused
+          Only refusals and failures
         </label>
         <Button look="quiet" onClick={reload}>
-          Look again
+          Refresh
         </Button>
       </div>
       {problem !== "" && <p role="alert">{problem}</p>}
@@ -57,7 +57,8 @@ export function Audit(): ReactNode {
         </table>
       </Scroll>
       <p className={style.note}>
-        Each record holds the hash of the one before it: flybridge audit verify checks all of them.
+        The newest 200. Each record holds the hash of the one before it;{" "}
+        <code>flybridge audit verify</code> checks them all.
       </p>
     </section>
   );

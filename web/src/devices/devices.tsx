@@ -19,7 +19,7 @@ export function Devices(): ReactNode {
       <header className={style.head}>
         <h1>Devices</h1>
       </header>
-      {admin ? <Known /> : <p className={style.note}>This login may not look after devices.</p>}
+      {admin ? <Known /> : <p className={style.note}>This login may not manage devices.</p>}
     </div>
   );
 }
@@ -40,21 +40,31 @@ function Known(): ReactNode {
       <section className={style.section}>
         {problem !== "" && <p role="alert">{problem}</p>}
         <p className={style.note}>
-          {told.listening === ""
-            ? "No device can come in: start the gateway with flybridge serve --companion-host ADDRESS."
-            : `Devices come in at ${told.listening}. That way is not encrypted: use it in a network you trust.`}
+          Small devices (a button box, a screen) can watch sessions and answer for you.{" "}
+          {told.listening === "" ? (
+            <>
+              None can connect yet: start the gateway with{" "}
+              <code>flybridge serve --companion-host ADDRESS</code>.
+            </>
+          ) : (
+            `They connect to ${told.listening}, which is not encrypted: use it in a network you trust.`
+          )}
         </p>
       </section>
       <section className={style.section}>
-        <h2>Waiting to be paired</h2>
-        {told.waiting.length === 0 && <p className={style.note}>None.</p>}
+        <h2>Pair a device</h2>
+        {told.waiting.length === 0 && (
+          <p className={style.note}>
+            No device waits. Type the code on its screen, or create a token for it.
+          </p>
+        )}
         <ul className={style.list}>
           {told.waiting.map((one) => (
             <li key={one.address}>
               <span>
                 <strong>{one.address}</strong>
                 <span className={style.about}>
-                  for {ago(one.sinceMs, now)}; its code is on its screen
+                  waits since {ago(one.sinceMs, now)}; its code is on its screen
                 </span>
               </span>
             </li>
@@ -64,7 +74,7 @@ function Known(): ReactNode {
       </section>
       <section className={style.section}>
         <h2>Paired</h2>
-        {told.devices.length === 0 && <p className={style.note}>None.</p>}
+        {told.devices.length === 0 && <p className={style.note}>None yet.</p>}
         <ul className={style.list}>
           {told.devices.map((one) => (
             <li key={one.id}>
@@ -76,8 +86,8 @@ function Known(): ReactNode {
                   {one.slots.length > 0 && ` · slots ${one.slots.join(", ")}`}
                 </span>
               </span>
-              <Button aria-label={`Take back ${one.name}`} onClick={() => revoke(one.id)}>
-                Take back
+              <Button aria-label={`Revoke ${one.name}`} onClick={() => revoke(one.id)}>
+                Revoke
               </Button>
             </li>
           ))}

@@ -63,10 +63,10 @@ export function devicesOf(value: unknown): Listed {
 
 /** What a device may be allowed, and what that means. */
 export const RIGHTS: readonly (readonly [string, string])[] = [
-  ["view", "see the slots"],
+  ["view", "see its slots"],
   ["input", "send prompts"],
   ["interrupt", "interrupt"],
-  ["approve", "answer permissions"],
+  ["approve", "allow and deny"],
   ["spawn", "start agents"],
-  ["auto_edit", "let edits in the project pass without asking"],
+  ["auto_edit", "let edits pass without asking"],
 ];

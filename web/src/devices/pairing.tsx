@@ -30,7 +30,9 @@ export function Pairing({ slots, onPaired }: Props): ReactNode {
       (value) => {
         const token = textOf(fieldsOf(value)["token"]);
         setTold(
-          token === "" ? `${wanted.name} is paired.` : `Its token, shown this once: ${token}`,
+          token === ""
+            ? `${wanted.name} is paired.`
+            : `Copy its token now, it is shown this once: ${token}`,
         );
         setName("");
         setCode("");
@@ -50,7 +52,7 @@ export function Pairing({ slots, onPaired }: Props): ReactNode {
         <input
           value={code}
           maxLength={64}
-          placeholder="empty: make a token"
+          placeholder="None: create a token"
           onChange={(event) => setCode(event.target.value)}
         />
       </label>
@@ -69,7 +71,7 @@ export function Pairing({ slots, onPaired }: Props): ReactNode {
       </fieldset>
       {slots > 1 && (
         <fieldset className={style.set}>
-          <legend>Only these slots; none: all</legend>
+          <legend>In which slots (none ticked: all)</legend>
           {Array.from({ length: slots }, (_, slot) => (
             <label key={slot} className={style.check}>
               <input
@@ -83,7 +85,7 @@ export function Pairing({ slots, onPaired }: Props): ReactNode {
         </fieldset>
       )}
       <Button type="submit" disabled={name.trim() === ""}>
-        {code.trim() === "" ? "Make a token" : "Pair it"}
+        {code.trim() === "" ? "Create token" : "Pair"}
       </Button>
       {told !== "" && (
         <p role="status" className={style.secret}>

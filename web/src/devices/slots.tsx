@@ -16,6 +16,9 @@ export function Slots({ slots, onChanged }: Props): ReactNode {
   return (
     <section className={style.section}>
       <h2>Slots</h2>
+      <p className={style.note}>
+        A device shows this many sessions at once. Here you choose what a slot starts.
+      </p>
       <ul className={style.list}>
         {slots.map((one) => (
           <li key={one.slot}>
@@ -70,23 +73,25 @@ function OneSlot({
       <label>
         Agent
         <input
+          aria-label={`Agent of slot ${slot.slot}`}
           value={agent}
           maxLength={100}
-          placeholder="as usual"
+          placeholder="Default agent"
           onChange={(event) => setAgent(event.target.value)}
         />
       </label>
       <label>
         Folder
         <input
+          aria-label={`Folder of slot ${slot.slot}`}
           value={dir}
           maxLength={4096}
-          placeholder="as usual"
+          placeholder="Default folder"
           onChange={(event) => setDir(event.target.value)}
         />
       </label>
-      <Button type="submit" disabled={!changed}>
-        Keep
+      <Button type="submit" aria-label={`Save slot ${slot.slot}`} disabled={!changed}>
+        Save
       </Button>
     </form>
   );

@@ -9,7 +9,7 @@ import { boundary } from "./boundaries.ts";
 const STAYS_MS = 8000;
 
 /** The two regions that are read out, and what is said there by itself. */
-export function Announcer(): ReactNode {
+export function Announcer({ view }: { readonly view: string }): ReactNode {
   const polite = useRef<HTMLDivElement>(null);
   const assertive = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -31,12 +31,24 @@ export function Announcer(): ReactNode {
     };
   }, []);
   useBoundaries();
+  useView(view);
   return (
     <>
       <div ref={polite} className="said" role="status" aria-live="polite" />
       <div ref={assertive} className="said" role="alert" aria-live="assertive" />
     </>
   );
+}
+
+/** Another view is another page to whoever does not see it: its name is said. */
+function useView(name: string): void {
+  const { view, ...at } = useRoute();
+  const here = `${view} ${Object.values(at).join()}`;
+  const shown = useRef(here);
+  useEffect(() => {
+    if (shown.current !== here) say(name);
+    shown.current = here;
+  }, [here, name]);
 }
 
 function useBoundaries(): void {

@@ -82,7 +82,7 @@ test("a click leads to the session", () => {
 });
 
 test("a notification says whose prompt it is and what is wanted", () => {
-  expect(toldOf(asked("a", "1"))).toEqual({ title: "a", body: "Wants to use Bash", tag: "1" });
+  expect(toldOf(asked("a", "1"))).toEqual({ title: "a", body: "Wants to run a command", tag: "1" });
 });
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   ["idle", "nothing", "running", "model", true, "Started."],
   ["running", "model", "idle", "nothing", true, "Finished."],
   ["running", "model", "idle", "nothing", false, undefined],
-  ["running", "model", "running", "permission", false, "s: Wants to use Bash."],
+  ["running", "model", "running", "permission", false, "s: Wants to run a command."],
   ["running", "model", "running", "tool", true, undefined],
 ])("from %s/%s to %s/%s (here: %s) is read out as %j", (was, why, is, next, here, text) => {
   const before = rowOf({ session: "s", status: was, why });

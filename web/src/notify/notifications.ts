@@ -4,6 +4,7 @@
  */
 import type { Waiting } from "../store/prompts.ts";
 import { titleOf } from "../store/attention.ts";
+import { wants } from "../store/wants.ts";
 
 export interface Shown {
   close(): void;
@@ -67,7 +68,7 @@ export function toldOf(one: Waiting): Told {
   const body =
     prompt.kind === "question"
       ? (prompt.questions[0]?.question ?? "Asks you a question")
-      : `Wants to use ${prompt.tool || "a tool"}`;
+      : wants(prompt.tool);
   return { title: titleOf(one), body, tag: prompt.id };
 }
 

@@ -1,12 +1,19 @@
 import { type ReactNode, useEffect, useState, useSyncExternalStore } from "react";
 import { useApp, useKey, useRows, useSettings } from "../parts/use-store.ts";
-import { navigate, useRoute } from "../routes.ts";
+import { type Route, navigate, useRoute } from "../routes.ts";
 import { titleOf } from "../store/attention.ts";
 import { waitingCount } from "../store/grouping.ts";
 import { Announcer } from "./announcer.tsx";
 import { focusPrompt } from "./focus-prompt.ts";
 import { Notifications, type Show, pageTitle } from "./notifications.ts";
 import { ring } from "./sound.ts";
+
+/** What a view is called in the window's title; the board is the page itself. */
+const NAMES: Partial<Record<Route["view"], string>> = {
+  history: "History",
+  access: "Access",
+  devices: "Devices",
+};
 
 /** Everything that reaches somebody who does not look here: title, badge, notifications, sound. */
 export function Notify(): ReactNode {
@@ -19,7 +26,7 @@ export function Notify(): ReactNode {
   const count = waitingCount(rows);
   const here = route.view === "session" ? route.session : "";
   const row = rows.find((one) => one.session === here);
-  const name = row === undefined ? "" : titleOf(row);
+  const name = row === undefined ? (NAMES[route.view] ?? "") : titleOf(row);
   const [told] = useState(
     () =>
       new Notifications(
@@ -46,7 +53,7 @@ export function Notify(): ReactNode {
     told.update(waiting, seen, settings.notifications);
     if (visible && here !== "") told.withdraw(waiting, here);
   }, [told, waiting, visible, here, route.view, settings.notifications]);
-  return <Announcer />;
+  return <Announcer view={name || "Sessions"} />;
 }
 
 const systemNotification: Show = (told, clicked) => {

@@ -11,10 +11,19 @@ const SAID: Readonly<Record<Attention, string>> = {
   closed: "closed",
 };
 
+interface Props {
+  readonly state: Attention;
+  /** Words beside it say the same: it is only seen. */
+  readonly silent?: boolean;
+}
+
 /** The state of a session as a small shape; the shape tells it without the colour. */
-export function Mark({ state }: { readonly state: Attention }): ReactNode {
+export function Mark({ state, silent = false }: Props): ReactNode {
+  const heard = silent
+    ? ({ "aria-hidden": true } as const)
+    : ({ role: "img", "aria-label": SAID[state] } as const);
   return (
-    <span className={`${style.mark} ${style[state]}`} role="img" aria-label={SAID[state]}>
+    <span className={`${style.mark} ${style[state]}`} {...heard}>
       <svg viewBox="0 0 12 12" aria-hidden="true">
         {shapes[state]}
       </svg>

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { X } from "lucide-react";
 import { Button } from "./button.tsx";
+import { focusView } from "./nobody.ts";
 import style from "./modal.module.css";
 
 interface Props {
@@ -28,6 +29,7 @@ export function Modal({ title, onClose, look = "form", children }: Props): React
     return () => {
       one.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
+      focusView(); // unless somebody had it
     };
   }, []);
   // Escape is ours here: nothing behind may take it for a word to the agent

@@ -7,6 +7,12 @@ export function duration(ms: number): string {
   return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
 }
 
+/** A time that still grows: it changes once a second, and nothing moves in between. */
+export function elapsed(ms: number): string {
+  const s = Math.floor(Math.max(0, ms) / 1000);
+  return s < 60 ? `${s} s` : duration(s * 1000);
+}
+
 export function money(usd: number): string {
   if (usd === 0) return "$0";
   return usd < 0.01 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;

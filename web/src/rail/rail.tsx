@@ -8,6 +8,7 @@ import { useNow } from "../parts/use-now.ts";
 import { useRoute } from "../routes.ts";
 import { grouped, isPutAway, matches, startOfDay, waitingCount } from "../store/grouping.ts";
 import { ConnectionState } from "../status/connection.tsx";
+import { useKeepsFocus } from "./kept-focus.ts";
 import { SessionRow } from "./session-row.tsx";
 import style from "./rail.module.css";
 
@@ -21,6 +22,7 @@ export function Rail(): ReactNode {
   const [search, setSearch] = useState("");
   const [archive, setArchive] = useState(false);
   const list = useRef<HTMLDivElement>(null);
+  useKeepsFocus(list);
   const wanted = useDeferredValue(search);
   const found = rows.filter((one) => matches(one, wanted));
   const shown = found.filter((one) => archive || !isPutAway(one) || isShown(one.session));
@@ -109,7 +111,7 @@ export function Rail(): ReactNode {
               ? "No session matches that."
               : hidden > 0
                 ? "All sessions are archived."
-                : "No sessions yet."}
+                : "Sessions are listed here."}
           </p>
         )}
         {hidden > 0 && (
@@ -125,10 +127,22 @@ export function Rail(): ReactNode {
       </div>
       <Consent waiting={waiting} />
       <footer className={style.foot}>
-        <Link to={{ view: "board" }} className={style.way} title="Board" aria-label="Board">
+        <Link
+          to={{ view: "board" }}
+          className={style.way}
+          title="Board"
+          aria-label="Board"
+          aria-current={route.view === "board" ? "page" : undefined}
+        >
           <LayoutGrid aria-hidden="true" />
         </Link>
-        <Link to={{ view: "history" }} className={style.way} title="History" aria-label="History">
+        <Link
+          to={{ view: "history" }}
+          className={style.way}
+          title="History"
+          aria-label="History"
+          aria-current={route.view === "history" ? "page" : undefined}
+        >
           <History aria-hidden="true" />
         </Link>
         <Button

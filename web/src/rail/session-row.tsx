@@ -8,6 +8,7 @@ import { useApp } from "../parts/use-store.ts";
 import { attention, doing, titleOf } from "../store/attention.ts";
 import { sinceOf } from "../store/grouping.ts";
 import type { Row } from "../store/rows.ts";
+import { useLeavesFocus } from "./kept-focus.ts";
 import style from "./session-row.module.css";
 
 const RowMenu = later(() => import("./row-menu.tsx").then((one) => one.RowMenu));
@@ -22,16 +23,20 @@ interface Props {
 export const SessionRow = memo(function SessionRow({ row, nowMs, current }: Props): ReactNode {
   const app = useApp();
   const [open, setOpen] = useState(false);
-  const [used, setUsed] = useState(false);
-  const [within, setWithin] = useState<HTMLElement>();
   const button = useRef<HTMLButtonElement>(null);
-  const giveUp = useCallback(() => {
-    setOpen(false);
-    setUsed(false);
-  }, []);
+  const line = useRef<HTMLLIElement>(null);
+  useLeavesFocus(line, row.session);
+  const close = useCallback(() => setOpen(false), []);
   const state = attention(row);
   return (
-    <li className={style.row} data-current={current} data-state={state} data-menu={open}>
+    <li
+      ref={line}
+      className={style.row}
+      data-session={row.session}
+      data-current={current}
+      data-state={state}
+      data-menu={open}
+    >
       <Link
         to={{ view: "session", session: row.session }}
         className={style.link}
@@ -40,7 +45,7 @@ export const SessionRow = memo(function SessionRow({ row, nowMs, current }: Prop
         title={row.cwd}
         onClick={() => app.ui.slide("")}
       >
-        <Mark state={state} />
+        <Mark state={state} silent />
         <span className={style.title}>{titleOf(row)}</span>
         <span className={style.age}>{ago(sinceOf(row), nowMs)}</span>
         <span className={style.doing}>{second(row)}</span>
@@ -52,24 +57,11 @@ export const SessionRow = memo(function SessionRow({ row, nowMs, current }: Prop
         aria-haspopup="menu"
         aria-expanded={open}
         aria-label={`More for ${titleOf(row)}`}
-        onClick={() => {
-          setUsed(true);
-          setWithin(button.current?.closest("dialog") ?? undefined);
-          setOpen(!open);
-        }}
+        onClick={() => setOpen(!open)}
       >
         <Ellipsis aria-hidden="true" />
       </button>
-      {used && (
-        <RowMenu
-          row={row}
-          open={open}
-          onOpen={setOpen}
-          anchor={button}
-          within={within}
-          onFail={giveUp}
-        />
-      )}
+      {open && <RowMenu row={row} anchor={button} onClose={close} onFail={close} />}
     </li>
   );
 });
