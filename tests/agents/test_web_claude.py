@@ -239,7 +239,7 @@ def test_settings_and_what_it_used(visit: Visit, bridge: ServedBridge) -> None:
     page.keyboard.press("Control+,")
     panel = page.get_by_role("dialog", name="Settings")
     panel.get_by_label("Permission mode").select_option("plan")
-    expect(log(page)).to_contain_text("Permission mode: plan")
+    expect(log(page)).to_contain_text("Permission mode: Plan only")
     model = panel.get_by_label("Model")
     for chosen in ("haiku", "opus"):  # the newer CLI's default is the same model as its opus
         model.select_option(chosen)

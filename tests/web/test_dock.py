@@ -107,11 +107,14 @@ def test_a_change_is_shown_before_it_is_allowed(gateway: Served, visitor: Visito
 def test_a_plan_is_reviewed(gateway: Served, visitor: Visitor) -> None:
     session = asked(gateway, "plan")
     page = visitor().open(f"/s/{session}")
-    expect(dock(page).get_by_role("heading", name="Give the boat a second helm")).to_be_visible()
+    plan = page.get_by_role("heading", name="Give the boat a second helm")
+    expect(plan).to_have_count(1)  # before those who are asked, and nowhere else
+    expect(dock(page).locator(plan)).to_be_visible()
     button(page, "Keep planning").click()
     page.keyboard.type("Smaller steps")
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("I stay in plan mode")
+    expect(log(page).get_by_role("region", name="Plan")).to_be_visible()
     gateway.say(session, "plan", next(_requests), until="written")
     button(page, "Approve the plan").click()
     expect(log(page)).to_contain_text("Approved: the mode is")

@@ -72,7 +72,7 @@ def test_settings_change_the_session(gateway: Served, visitor: Visitor) -> None:
     panel.get_by_label("Permission mode").select_option(label="Plan only")
     expect(panel.get_by_label("Permission mode")).to_have_value("plan")
     expect(panel.get_by_text("changes nothing")).to_be_visible()
-    expect(page.get_by_text("Permission mode: plan")).to_be_attached()
+    expect(page.get_by_text("Permission mode: Plan only")).to_be_attached()
     assert gateway.call("GET", f"/sessions/{session}")["mode"] == "plan"
     panel.get_by_label("Fast mode").click()
     expect(panel.get_by_label("Fast mode")).to_be_checked()

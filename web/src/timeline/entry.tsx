@@ -58,7 +58,7 @@ export function ItemView({
     case "tool":
       return <ToolCard store={store} item={item} />;
     case "plan":
-      return <Plan item={item} />;
+      return <Plan store={store} item={item} />;
     case "result":
       return <ResultLine item={item} />;
     case "note":

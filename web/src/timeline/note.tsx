@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { modeName } from "../composer/modes.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { count } from "../parts/spoken.ts";
 import type { NoteItem } from "../store/items.ts";
@@ -97,11 +98,11 @@ function words(item: NoteItem): string {
     case "gap":
       return `Some output is missing here: ${item.text}`;
     case "retry":
-      return `The model did not answer; trying again (${numberOf(event["attempt"])})${item.text === "" ? "" : `: ${item.text}`}`;
+      return retry(numberOf(event["attempt"]), item.text);
     case "rate_limit":
       return rateLimit(numberOf(event["resets_ms"]), item.text);
     case "mode":
-      return `Permission mode: ${item.text}`;
+      return `Permission mode: ${modeName(item.text)}`;
     case "model":
       return `Model: ${item.text}`;
     case "auto":
@@ -113,6 +114,11 @@ function words(item: NoteItem): string {
     default:
       return item.text;
   }
+}
+
+function retry(attempt: number, reason: string): string {
+  const why = reason === "" ? "" : `: ${reason.replaceAll("_", " ")}`;
+  return `The model did not answer; trying again (${attempt})${why}`;
 }
 
 function rateLimit(resetsMs: number, status: string): string {

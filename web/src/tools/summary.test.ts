@@ -25,6 +25,10 @@ test.each<[Partial<ToolItem>, string]>([
     "100 lines",
   ],
   [{ name: "Bash", status: "running" }, ""],
+  [
+    { name: "AskUserQuestion", status: "ok", detail: { answers: { "Which?": "Red", "Who?": "" } } },
+    "Red",
+  ],
 ])("%j ends with %s", (change, words) => {
   expect(summaryOf(tool(change))).toBe(words);
 });

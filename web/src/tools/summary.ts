@@ -59,6 +59,8 @@ function finished(item: ToolItem): string {
       const tools = numberOf(detail["totalToolUseCount"]);
       return tools > 0 ? plural(tools, "tool") : "";
     }
+    case "AskUserQuestion":
+      return Object.values(fieldsOf(detail["answers"])).map(textOf).filter(Boolean).join(", ");
     case "WebSearch": {
       const found = sourcesOf(detail["results"] ?? null, "").length;
       return found > 0 ? plural(found, "result") : "";
