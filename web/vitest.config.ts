@@ -4,6 +4,13 @@ import { defineConfig } from "vitest/config";
 // Tests beside the sources: *.test.ts is logic and runs without a document, *.test.tsx has one.
 // Files share a worker and its modules, which is twice as fast: a test leaves nothing behind, see
 // tests/setup.ts. `vitest run --sequence.shuffle` tells one that does.
+const WITH_DOCUMENT = {
+  environment: "happy-dom",
+  setupFiles: ["tests/setup.ts", "tests/setup-document.ts"],
+};
+// The page has one colouring worker, and gives it up where none can be started: here it must be new.
+const ALONE = ["src/text/code.test.tsx"];
+
 export default defineConfig({
   plugins: [react()],
   test: {
@@ -28,9 +35,13 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["src/**/*.test.tsx"],
-          environment: "happy-dom",
-          setupFiles: ["tests/setup.ts", "tests/setup-document.ts"],
+          exclude: ALONE,
+          ...WITH_DOCUMENT,
         },
+      },
+      {
+        extends: true,
+        test: { name: "alone", include: ALONE, isolate: true, ...WITH_DOCUMENT },
       },
     ],
   },

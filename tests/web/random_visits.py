@@ -51,6 +51,7 @@ class Story:
             self._press,
             self._cut,
             self._take_down,
+            self._put_to_sleep,
             self._mend,
             self._kill_gateway,
             self._reload,
@@ -111,6 +112,7 @@ class Story:
     def _reload(self) -> None:
         name = self.chance.choice(("near", "far"))
         if name == "near" or not self.wire.is_down:
+            self.wire.cut()  # a browser keeps connections, and one that sleeps answers nobody
             self.pages[name].goto(self._address(name))
 
     def _look_elsewhere(self) -> None:
@@ -136,6 +138,10 @@ class Story:
 
     def _take_down(self) -> None:
         self.wire.take_down()
+
+    def _put_to_sleep(self) -> None:
+        """Its connection dies without a word."""
+        self.wire.numb()
 
     def _mend(self) -> None:
         self.wire.mend()

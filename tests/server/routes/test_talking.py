@@ -5,13 +5,14 @@ import base64
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import pytest
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model import events as e
+from flybridge.runtime.panels import PanelName
 from flybridge.server.routes.talking import EventPage, Outcome, cursor_of
 from flybridge.testing import recorder
 from tests.runtime.house import steps
@@ -100,22 +101,7 @@ async def test_a_picture_that_was_uploaded_goes_to_the_agent(web: Web) -> None:
     assert (got.status, got.code) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "summary",
-        "queue",
-        "prompts",
-        "tasks",
-        "context",
-        "cost",
-        "settings",
-        "help",
-        "commands",
-        "mcp",
-        "checkout",
-    ],
-)
+@pytest.mark.parametrize("name", get_args(PanelName))
 async def test_every_view_can_be_seen(web: Web, name: str) -> None:
     live = await web.open()
     await web.say(live, "hello", "k1")
