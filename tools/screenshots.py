@@ -113,6 +113,10 @@ def context(sessions: Sessions, page: Page) -> None:
     page.goto(f"{page.url}s/{sessions['charts']}")
     page.get_by_role("tab", name="Context").click()
     expect(page.get_by_role("tabpanel")).to_contain_text("Messages")
+    for name in ("python", "javascript", "shell"):  # each has its grammar fetched first
+        expect(
+            page.get_by_role("group", name=f"Code, {name}").locator("span").first
+        ).to_be_visible()
 
 
 PICTURES: dict[str, tuple[Theme, Size, Callable[[Sessions, Page], None]]] = {
