@@ -25,8 +25,9 @@ class Leftover(NamedTuple):
     why: str
 
 
-def find_processes(run: str, base: Path) -> list[Leftover]:
-    """Processes of the run that still live; not this one, its ancestors, or zombies."""
+def find_processes(run: str, base: Path, *, own: bool = False) -> list[Leftover]:
+    """Processes of the run that still live; not this one, its ancestors, or zombies. ``own``: only
+    those that show that they belong there, whoever started them."""
     above = set(_walk_up(os.getpid()))
     sockets = _sockets_under(base)
     alive = [int(entry.name) for entry in PROC.glob("[0-9]*")]
@@ -34,15 +35,15 @@ def find_processes(run: str, base: Path) -> list[Leftover]:
     reasons = {pid: _belongs(PROC / str(pid), run, base, sockets) for pid in alive}
     started = {pid for pid, why in reasons.items() if why} | {os.getpid()}
     for pid in alive:
-        if not reasons[pid] and started.intersection(_walk_up(pid)):
+        if not own and not reasons[pid] and started.intersection(_walk_up(pid)):
             reasons[pid] = "started by one of this run"
     return [Leftover(pid, _command(PROC / str(pid)), why) for pid, why in reasons.items() if why]
 
 
-def wait_until_gone(run: str, base: Path, wait_s: float) -> list[Leftover]:
+def wait_until_gone(run: str, base: Path, wait_s: float, *, own: bool = False) -> list[Leftover]:
     """Give what is ending a moment; return what stays."""
     deadline = time.monotonic() + wait_s
-    while (left := find_processes(run, base)) and time.monotonic() < deadline:
+    while (left := find_processes(run, base, own=own)) and time.monotonic() < deadline:
         time.sleep(0.05)
     return left
 

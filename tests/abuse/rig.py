@@ -365,19 +365,10 @@ class Server:
             for row in told[-1]["value"]["sessions"]:
                 self.ask("stop_agent", session=row["session"])
             assert self.stop() == 0, self.log.read_text()
-        left = self._left()
-        deadline = time.monotonic() + WAIT_S
-        while left and time.monotonic() < deadline:
-            time.sleep(0.05)
-            left = self._left()
+        left = leftovers.wait_until_gone(NO_MARK, self.base, WAIT_S, own=True)
         for one in left:
             leftovers.kill(one.pid)
         assert left == []
-
-    def _left(self) -> list[leftovers.Leftover]:
-        """What still runs here; another server of this run is none of our business."""
-        found = leftovers.find_processes(NO_MARK, self.base)
-        return [one for one in found if not one.why.startswith("started by")]
 
     # ---- who comes ---------------------------------------------------------------------------
 

@@ -81,8 +81,8 @@ class Secrets:
 
     def processes(self) -> list[int]:
         """Everything that runs here: the gateway, keepers, agents."""
-        found = leftovers.find_processes(NO_MARK, self.server.base)
-        return [one.pid for one in found if not one.why.startswith("started by")]
+        found = leftovers.find_processes(NO_MARK, self.server.base, own=True)
+        return [one.pid for one in found]
 
 
 @pytest.fixture(scope="module")

@@ -52,8 +52,8 @@ class ServedBridge(Bridge):
 
     def _left(self) -> list[int]:
         """Without what this process started itself: the browser is none of it."""
-        found = leftovers.find_processes("none", self.base)
-        return [one.pid for one in found if not one.why.startswith("started by")]
+        found = leftovers.find_processes("none", self.base, own=True)
+        return [one.pid for one in found]
 
     def link(self) -> str:
         """A link that logs one browser in, as a person at a terminal gets it."""

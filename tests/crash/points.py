@@ -67,12 +67,7 @@ class Target:
             self.hit += 1
         else:  # it needed fewer calls this time: then right after its reply
             self.missed += 1
-        life = self.rig.life(self._session)
-        self.rig.kill_gateway()
-        if self._keeper_too:
-            self.rig.kill_keeper(life)
-        self._client.close()
-        self._client = self.rig.start()
+        self._client = self.rig.kill_and_start(self._client, self._session, self._keeper_too)
         self._repeat(request, command)
 
     def _prepare(self, name: str) -> Request:

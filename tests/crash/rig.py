@@ -207,6 +207,15 @@ class Rig:
         self.evidence.hurt.setdefault(life.incarnation, "keeper")
         _kill(life.keeper)
 
+    def kill_and_start(self, client: Client, session: str, keeper_too: bool) -> Client:
+        """Kill the gateway, and with it the keeper of a session; the client of the next one."""
+        life = self.life(session)
+        self.kill_gateway()
+        if keeper_too:
+            self.kill_keeper(life)
+        client.close()
+        return self.start()
+
     # ---- the end -----------------------------------------------------------------------------
 
     def settle(

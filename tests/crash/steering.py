@@ -96,12 +96,7 @@ class Steered:
             self.hit += 1
         else:
             self.missed += 1
-        life = self.rig.life(self._session)
-        self.rig.kill_gateway()
-        if self._keeper_too:
-            self.rig.kill_keeper(life)
-        self._client.close()
-        self._client = self.rig.start()
+        self._client = self.rig.kill_and_start(self._client, self._session, self._keeper_too)
         self._repeat(message)
 
     def finish(self) -> list[str]:

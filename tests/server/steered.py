@@ -96,6 +96,11 @@ class Steered(Web):
 
     # ---- what is said ------------------------------------------------------------------------
 
+    def sender(self) -> str:
+        """A cookie of the owner's that is good for control messages and nothing else."""
+        ticket = self.authority.ticket(frozenset({"control"}))
+        return self.authority.login(ticket, door="http", source="test")
+
     def agent_id(self, live: LiveSession) -> str:
         return f"{live.memory.state.agent}:{live.memory.state.agent_session}"
 

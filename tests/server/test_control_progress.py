@@ -25,7 +25,7 @@ from flybridge.server.native import NativeDoor, Speaker
 from flybridge.wire.control import messages as wire
 from tests.runtime.house import until as until_true
 from tests.server.steered import LEAD, Json, Line, Steered, steered
-from tests.server.test_control_sockets import dial, sender
+from tests.server.test_control_sockets import dial
 
 SIZE = 8 << 20
 STAGES = ["reading", "verified", "accepted", "written"]
@@ -105,7 +105,7 @@ async def test_by_a_websocket_it_is_told_and_by_http_it_is_not(short_tmp: Path) 
     """A frame has no room for what is long by itself: here less counts as long."""
     async with steered(short_tmp, progress_bytes=1000) as place:
         live = await place.ready()
-        cookie = sender(place)
+        cookie = place.sender()
         text: Json = {"content": "x" * 2000, "sender": "boss", "progress": True}
         message = place.message(live, **text)
         async with dial(place, cookie=cookie) as socket:

@@ -26,12 +26,6 @@ async def place(short_tmp: Path) -> AsyncIterator[Steered]:
         yield one
 
 
-def sender(place: Steered) -> str:
-    """A cookie of the owner's that is good for control messages and nothing else."""
-    ticket = place.authority.ticket(frozenset({"control"}))
-    return place.authority.login(ticket, door="http", source="test")
-
-
 def dial(place: Steered, path: str = "/ws/control", **who: Any) -> connect:
     uri = f"ws://127.0.0.1:{place.port}{path}"
     return connect(uri, additional_headers=place.headers(**who), compression=None, proxy=None)
@@ -65,7 +59,7 @@ async def test_42_one_request_a_hundred_times_at_once_by_three_ways_is_one(
     place: Steered,
 ) -> None:
     live = await place.ready()
-    cookie = sender(place)
+    cookie = place.sender()
     message = place.message(live, sender="boss")
     sockets = [await dial(place, cookie=cookie) for _ in range(33)]
     lines = [await Line.to(place.path) for _ in range(33)]
@@ -130,7 +124,7 @@ async def test_the_right_to_send_is_no_right_to_look(place: Steered) -> None:
 async def test_29_an_agent_with_a_persons_token_sends_as_an_agent(place: Steered) -> None:
     """Whoever asks here is this very process: let it be the keeper."""
     live = await place.ready()
-    cookie = sender(place)
+    cookie = place.sender()
     keepers = [(os.getpid(), start_time(os.getpid()) or "")]
     place.keepers = keepers
     place.senders.peers._keepers = lambda: keepers
@@ -157,7 +151,7 @@ async def test_1_a_page_of_another_site_gets_no_socket(place: Steered) -> None:
     with pytest.raises(InvalidStatus):
         await connect(
             f"ws://127.0.0.1:{place.port}/ws/control",
-            additional_headers=place.headers(cookie=sender(place)),
+            additional_headers=place.headers(cookie=place.sender()),
             origin="http://evil.example",  # type: ignore[arg-type]
             proxy=None,
         )
@@ -168,7 +162,7 @@ async def test_47_over_the_network_no_file_can_be_named(place: Steered) -> None:
     live = await place.ready()
     ref = {"path": "f", "size_bytes": 1, "sha256": "0" * 64, "mime": "text/plain"}
     message = place.message(live, content_ref=ref, sender="boss")
-    cookie = sender(place)
+    cookie = place.sender()
     got = await place.call("POST", "/control", message, cookie=cookie)
     assert got.json["error"]["code"] == "ref_not_local"
     async with dial(place, cookie=cookie) as socket:
@@ -180,7 +174,7 @@ async def test_47_over_the_network_no_file_can_be_named(place: Steered) -> None:
 
 async def test_a_rule_changes_what_an_open_socket_may(place: Steered) -> None:
     live = await place.ready()
-    async with dial(place, cookie=sender(place)) as socket:
+    async with dial(place, cookie=place.sender()) as socket:
         assert (await ask(socket, place.message(live, sender="boss")))["result"] == "ok"
         deny = Rule(effect="deny", team="default", sender="boss")
         place.file.save(msgspec.structs.replace(ALLOWED, rules=(*ALLOWED.rules, deny)))

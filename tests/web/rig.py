@@ -143,16 +143,10 @@ class Served(Home):
             thread.submit(asyncio.run, self._end_all()).result(WAIT_S)
         if self._process is not None:
             self._process.communicate(timeout=WAIT_S)
-        deadline = time.monotonic() + WAIT_S
-        while (left := self._left()) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        left = leftovers.wait_until_gone(NO_MARK, self.base, WAIT_S, own=True)
         for one in left:
             leftovers.kill(one.pid)
         assert left == []
-
-    def _left(self) -> list[leftovers.Leftover]:
-        found = leftovers.find_processes(NO_MARK, self.base)
-        return [one for one in found if not one.why.startswith("started by")]
 
 
 class Visit:

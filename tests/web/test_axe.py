@@ -259,6 +259,8 @@ def test_the_list_of_sessions(
     expect(rail.get_by_role("button", name="More for All about tools")).to_be_visible()
     if size == "phone":
         close(page)
+    # it goes by itself, and the page is looked at once more
+    expect(told.get_by_role("button", name="Undo")).to_have_count(0, timeout=15_000)
     none(found)
 
 

@@ -1,10 +1,10 @@
 import { type ReactNode, useRef, useState } from "react";
 import dock from "../dock/dock.module.css";
 import { useGuard } from "../dock/guard.ts";
-import { type Form, Permission } from "../dock/permission.tsx";
-import { QuestionForm } from "../dock/question.tsx";
+import type { Form } from "../dock/permission.tsx";
 import { isPlan, titleOf, toolName } from "../dock/titles.ts";
 import { useAnswer } from "../dock/use-answer.ts";
+import { Ways } from "../dock/ways.tsx";
 import { useApp, useKey } from "../parts/use-store.ts";
 import type { Prompt } from "../store/items.ts";
 import style from "./prompt-here.module.css";
@@ -41,21 +41,7 @@ export function PromptHere({ session, whose, prompt }: Props): ReactNode {
           <span className={dock.tool}>{toolName(prompt.tool)}</span>
         )}
       </header>
-      {prompt.kind === "question" ? (
-        <QuestionForm prompt={prompt} answer={answer} guard={guard} may={may} />
-      ) : (
-        <Permission
-          prompt={prompt}
-          answer={answer}
-          guard={guard}
-          may={may}
-          form={form}
-          setForm={(next) => {
-            setForm(next);
-            if (next === "") card.current?.focus();
-          }}
-        />
-      )}
+      <Ways {...{ prompt, answer, guard, may, form, setForm }} around={card} />
       {!may && <p className={dock.told}>Your login does not have the right to approve.</p>}
       {answer.problem !== "" && (
         <p className={dock.problem} role="alert">

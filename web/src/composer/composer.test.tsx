@@ -152,15 +152,8 @@ test("while a turn runs, a message can wait for its end, be changed, and be take
 });
 
 test("a turn that does not stop can be ended with its agent", async () => {
-  const { app, looks, sent } = await shown();
-  const welcome = {
-    type: "welcome",
-    proto: 1,
-    version: "",
-    generation: 1,
-    principal: "me",
-  } as const;
-  app.welcome = { ...welcome, scopes: ["input", "interrupt"] };
+  const { may, looks, sent } = await shown();
+  may("input", "interrupt");
   looks({ status: "running", turn: "t" });
   fireEvent.click(button("Stop"));
   await act(async () => {});
@@ -300,18 +293,8 @@ test("files that are dropped anywhere go with the message", async () => {
 });
 
 test("who may only look cannot write", async () => {
-  const { app } = await shown();
-  const welcome = {
-    type: "welcome",
-    proto: 1,
-    version: "",
-    generation: 1,
-    principal: "me",
-  } as const;
-  act(() => {
-    app.welcome = { ...welcome, scopes: ["view"] };
-    app.emitter.touch("welcome");
-  });
+  const { may } = await shown();
+  may("view");
   expect(field().disabled).toBe(true);
   expect(field().placeholder).toBe("You may look here, not write");
 });

@@ -121,18 +121,8 @@ test("a rule is kept where somebody says so", async () => {
 });
 
 test("without the right to administer, a rule holds in this session and a mode is not offered", async () => {
-  const { app, happens, sent } = await shown();
-  const welcome = {
-    type: "welcome",
-    proto: 1,
-    version: "",
-    generation: 1,
-    principal: "me",
-  } as const;
-  act(() => {
-    app.welcome = { ...welcome, scopes: ["view", "input", "approve"] };
-    app.emitter.touch("welcome");
-  });
+  const { may, happens, sent } = await shown();
+  may("view", "input", "approve");
   happens({ ...ASKED, suggestions: [{ type: "setMode", mode: "acceptEdits" }] });
   look();
   expect(screen.queryByLabelText("Where a rule holds")).toBeNull();
@@ -141,18 +131,8 @@ test("without the right to administer, a rule holds in this session and a mode i
 });
 
 test("who may not approve is told so, and cannot", async () => {
-  const { app, sent } = await asked();
-  const welcome = {
-    type: "welcome",
-    proto: 1,
-    version: "",
-    generation: 1,
-    principal: "me",
-  } as const;
-  act(() => {
-    app.welcome = { ...welcome, scopes: ["view"] };
-    app.emitter.touch("welcome");
-  });
+  const { may, sent } = await asked();
+  may("view");
   look();
   fireEvent.click(button("Allow once"));
   press("y");

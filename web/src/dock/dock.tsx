@@ -8,11 +8,11 @@ import type { SessionStore } from "../store/session.ts";
 import style from "./dock.module.css";
 import { useGuard } from "./guard.ts";
 import { useEarlierPrompts, useOpenPrompts } from "./open-prompts.ts";
-import { type Form, Permission } from "./permission.tsx";
-import { QuestionForm } from "./question.tsx";
+import type { Form } from "./permission.tsx";
 import { isPlan, titleOf, toolName } from "./titles.ts";
 import { type Answer, useAnswer } from "./use-answer.ts";
 import { useEndings } from "./use-endings.ts";
+import { Ways } from "./ways.tsx";
 
 /** Keys that are still warm mean that somebody writes: the focus stays where it is. */
 const QUIET_MS = 1000;
@@ -79,21 +79,7 @@ function Asked({ store, prompt, count }: Props): ReactNode {
         {prompt.agent !== "" && <span className={style.by}>Subagent {prompt.agent}</span>}
         {count > 1 && <span className={style.count}>1 of {count}</span>}
       </header>
-      {prompt.kind === "question" ? (
-        <QuestionForm prompt={prompt} answer={answer} guard={guard} may={may} />
-      ) : (
-        <Permission
-          prompt={prompt}
-          answer={answer}
-          guard={guard}
-          may={may}
-          form={form}
-          setForm={(next) => {
-            setForm(next);
-            if (next === "") dock.current?.focus();
-          }}
-        />
-      )}
+      <Ways {...{ prompt, answer, guard, may, form, setForm }} around={dock} />
       <Told may={may} answer={answer} />
     </section>
   );

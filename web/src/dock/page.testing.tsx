@@ -62,6 +62,8 @@ export interface Shown {
   readonly happens: (...events: SessionEvent[]) => void;
   readonly looks: (view: Partial<SessionView>) => void;
   readonly sent: () => Command[];
+  /** From here on, this is what the login may. */
+  readonly may: (...scopes: string[]) => void;
   readonly again: () => void;
 }
 
@@ -127,6 +129,13 @@ export async function shown(asked: Record<string, unknown> = {}): Promise<Shown>
       });
     },
     sent: () => gateway.executed.map((one) => one.command),
+    may: (...scopes) => {
+      const welcome = { type: "welcome", proto: 1, version: "", generation: 1 } as const;
+      act(() => {
+        app.welcome = { ...welcome, principal: "me", scopes };
+        app.emitter.touch("welcome");
+      });
+    },
     again: () => {
       page.unmount();
       page = drawn();

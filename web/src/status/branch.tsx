@@ -17,7 +17,7 @@ export function Branch({ session, view }: Props): ReactNode {
   const app = useApp();
   const { value } = useAsked(
     () => app.panel(session, "checkout"),
-    `${session} ${view.turns} ${view.status}`,
+    `${session} ${view.turns} ${view.status === "running"}`,
   );
   const told = fieldsOf(value);
   const branch = textOf(told["branch"]);
