@@ -64,12 +64,17 @@ def own_bridge(request: pytest.FixtureRequest, short_tmp: Path) -> Iterator[Brid
 
 
 @pytest.mark.conforms("S3-2", "S3-3", "S3-5", "S3-A6")
-async def test_it_connects_introduces_itself_and_talks(bridge: Bridge) -> None:
+async def test_it_connects_introduces_itself_and_talks(bridge: Bridge, tmp_path: Path) -> None:
+    text, end = "Hello from the socket.", tmp_path / "end"
     async with await Talk.open(bridge, options=SOCKET) as talk:
-        await talk.turn("sdk-turn", {"say": "Hello from the socket.", "deltas": 4})
-        assert [one.text for one in talk.all(ev.TextDone)] == ["Hello from the socket."]
+        # held open: nobody is owed a preview of what is already whole
+        request = await talk.say("sdk-turn", {"say": text, "deltas": 4, "hold": str(end)})
+        await talk.streamed(text)
         (item,) = [one.item for one in talk.all(ev.ItemStarted)]
         assert talk.seen[item] == 4  # streamed, piece by piece
+        end.touch()
+        assert await talk.outcome(request) == "done"
+        assert [one.text for one in talk.all(ev.TextDone)] == [text]
         ready = talk.all(ev.AgentReady)
         assert ready[-1].agent_session
         assert ready[-1].model

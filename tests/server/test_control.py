@@ -105,7 +105,8 @@ async def test_43_the_same_id_of_another_principal_is_another_request(place: Ste
     squatted = await place.ack({**message, "sender": "two", "content": "mine"}, other)
     honest = await place.ack(message)
     assert (squatted["duplicate"], honest["duplicate"]) == (False, False)
-    assert place.lines() == ["mine", "hello"]
+    # the second steers the turn of the first: it is written, the agent may read it later
+    await until(lambda: place.lines() == ["mine", "hello"])
 
 
 @pytest.mark.parametrize("name", ["native id", "ours"])
