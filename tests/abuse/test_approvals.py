@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,10 @@ def answered(
 
 def ran(server: Server) -> list[Any]:
     return [one["input"] for one in recorder.ran(server.record)]
+
+
+def has_run(server: Server, given: dict[str, str]) -> bool:
+    return given in ran(server)
 
 
 # ---- which prompt, and what was shown ------------------------------------------------------------
@@ -112,9 +117,27 @@ def test_abuse_34_an_edit_is_said_to_be_one_and_by_whom(server: Server, owner: W
     assert server.http(owner).call("POST", path, {"command": edited}, key="a").status == 200
     until(lambda: {"command": "make good"} in ran(server))
     (closed,) = server.events(owner, session, "permission.closed")
-    assert closed["edited"] is True
+    assert (closed["edited"], closed["input"]) == (True, {"command": "make good"})
     assert closed["by"].startswith("uid:")
     assert {"command": "make bad"} not in ran(server)
+
+
+def test_abuse_34_what_ran_is_what_the_log_says(server: Server, owner: Who) -> None:
+    session = server.open(owner, "34c")
+    http, path = server.http(owner), f"/sessions/{session}/commands"
+    asked = {"command": "make 34c", "description": "é"}
+    same = {"description": "é", "command": "make 34c"}
+    long = {"command": "make long", "description": "x" * 70_000}
+    for number, given in enumerate(({"command": "make short"}, same, long)):
+        prompt = server.asking(owner, session, f"a{number}", input=asked)
+        body = {"command": allow(prompt, updated_input=given)}
+        assert http.call("POST", path, body, key=f"b{number}").status == 200
+        until(partial(has_run, server, given))
+    short, as_it_was, by_name = server.events(owner, session, "permission.closed")
+    assert short["input"] == {"command": "make short"}
+    assert not {"input", "blob", "edited"} & set(as_it_was)
+    assert "input" not in by_name
+    assert http.call("GET", f"/blobs/{by_name['blob']}").json == long
 
 
 # ---- rules and modes -----------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
 from flybridge.errors import PromptClosedError, PromptDecidedError
 from flybridge.model import events as ev
@@ -79,7 +80,10 @@ async def test_an_edited_input_is_what_runs(bridge: Bridge) -> None:
         asked = await talk.get(ev.PermissionRequested)
         await talk.decide(asked, "allow", updated={"command": f"touch {ours}"})
         assert await talk.outcome(request) == "done"
-        assert talk.all(ev.PermissionClosed)[0].edited
+        closed = talk.all(ev.PermissionClosed)[0]
+        assert closed.edited
+        assert isinstance(closed.input, Raw)
+        assert json.loads(bytes(closed.input)) == {"command": f"touch {ours}"}
         assert talk.unknown() == []
     assert (theirs.exists(), ours.exists()) == (False, True)
 

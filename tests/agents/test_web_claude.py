@@ -207,6 +207,10 @@ def test_a_denial_has_words_and_a_changed_input_is_marked(
     denied, changed = page.locator("[data-tool=Bash]").all()
     expect(denied).to_contain_text("Denied by you: make a folder instead")
     expect(changed).to_contain_text("changed by you")
+    expect(changed).to_contain_text("touch three")
+    changed.get_by_role("button").first.click()
+    changed.get_by_role("button", name="What the agent had asked").click()
+    expect(changed).to_contain_text("touch two")
     folder = bridge.base / "repositories" / "changed"
     assert sorted(one.name for one in folder.iterdir()) == [".git", "three"]
 

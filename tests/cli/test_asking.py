@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 
+import msgspec
 from msgspec import Raw
 
 from flybridge.cli.asking import SETTLE_S, Asking
@@ -77,6 +78,17 @@ async def test_an_answer_given_elsewhere_says_by_whom() -> None:
         desk.asking.show_next()
         desk.asking.closed(closed("denied", by=by))
         assert desk.paper.text.endswith(f"┗━ denied {said}\n")
+
+
+async def test_what_somebody_else_made_of_it_is_told() -> None:
+    desk = Desk()
+    desk.asking.opened(asked())
+    desk.asking.show_next()
+    desk.asking.press("y")  # too late
+    changed = Raw(b'{"command":"ls -l"}')
+    event = msgspec.structs.replace(closed("allowed", by="token:ci"), edited=True, input=changed)
+    desk.asking.closed(event)
+    assert desk.paper.text.endswith("┗━ allowed by token:ci, with changes\n   command: ls -l\n")
 
 
 async def test_a_subagents_prompt_names_it() -> None:

@@ -117,6 +117,17 @@ def test_a_failed_call_that_changes_tasks_is_told() -> None:
     assert "no such task" in shown(sheet)
 
 
+def test_an_answer_belongs_to_what_was_allowed() -> None:
+    told, sheet = calls()
+    told.cwd = "/home/me"
+    told.started(started("Write", {"file_path": "/home/me/a"}))
+    told.allowed("i1", Raw(b'{"file_path":"/home/me/b"}'))
+    told.allowed("other", Raw(b"{}"))
+    told.interrupted()
+    told.returned(returned())
+    assert shown(sheet).endswith("● Write answered: b\n  ⎿ ok")
+
+
 def test_names_of_subagents_are_kept_but_not_for_ever() -> None:
     told, _ = calls()
     for number in range(MAX_HELPERS + 1):

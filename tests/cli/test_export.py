@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.cli.export import Kind, event_json, export_to, new_file
-from flybridge.client import EventItem, connect
+from flybridge.client import Allow, EventItem, PermissionPrompt, connect
 from flybridge.errors import InvalidRequestError
 from tests.cli.at_terminal import FAST, Home
 
@@ -83,6 +83,20 @@ async def test_text_that_is_too_long_for_the_log_is_fetched(home: Home) -> None:
     assert "word the end" in text
     assert "command: " + "x" * 1000 in text
     assert "more characters" in text
+
+    async def change(prompt: PermissionPrompt) -> Allow:
+        return Allow(input={"command": "y" * BIG})
+
+    pieces: list[bytes] = []
+    ask = {"tool": "Bash", "ask": True, "input": {"command": "ls"}}
+    async with (
+        await connect(home.state, start=False) as client,
+        client.start(agent="recorder", cwd=home.work, on_permission=change) as session,
+    ):
+        await session.ask(f"@@ {json.dumps([ask])}")
+        await export_to(client, session.id, pieces.append, kind="markdown")
+    told = b"".join(pieces).decode().partition("with changes\n")[2]
+    assert told.startswith("\n```text\ncommand: " + "y" * 1000)
 
 
 async def test_a_log_of_many_pages_is_read_to_its_end(home: Home) -> None:

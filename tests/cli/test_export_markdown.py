@@ -119,6 +119,20 @@ def test_permissions_say_who_decided() -> None:
     assert "> Nobody has answered yet: the permission for Bash" in body([asked])
 
 
+def test_a_change_by_a_person_is_shown_whole() -> None:
+    asked = ev.PermissionRequested(prompt=PromptId("p"), tool="Bash", input=Raw(b"{}"), digest="d")
+    heading = "#### Permission for Bash: allowed by token:ada, with changes"
+    closed = ev.PermissionClosed(prompt=PromptId("p"), how="allowed", by="token:ada", edited=True)
+    assert body([asked, closed]) == heading
+    command = msgspec.structs.replace(closed, input=Raw(b'{"command":"ls `a`","n":1}'))
+    assert body([asked, command]) == f"{heading}\n\n```text\ncommand: ls `a`\nn: 1\n```"
+    edit = Raw(b'{"file_path":"/x","old_string":"a","new_string":"b"}')
+    text = body([asked, msgspec.structs.replace(closed, input=edit)])
+    assert text == f"{heading}\n\n```text\nfile_path: /x\n```\n\n```diff\n-a\n+b\n```"
+    gone = msgspec.structs.replace(closed, blob="d")
+    assert body([asked, gone]).endswith("(too long to be shown)")
+
+
 def test_questions_have_their_answers() -> None:
     questions = Raw(b'[{"question":"Which?","options":[]},{"question":"Why?"}]')
     asked = ev.QuestionRequested(prompt=PromptId("p"), questions=questions, digest="d")

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from flybridge.cli.render import Renderer, closing
+from flybridge.cli.closings import closing
+from flybridge.cli.render import Renderer
 from flybridge.cli.render import plain as plain_content
 from flybridge.client.items import EventItem, PreviewItem
 from flybridge.model import events as ev
@@ -296,6 +297,24 @@ def test_who_closed_a_prompt_is_told() -> None:
     assert told([closed]) == "· a tool: denied by token:ci, with changes"
     gone = ev.PermissionClosed(prompt=PROMPT, how="orphaned")
     assert closing(gone, "by nobody") == "the agent is gone"
+
+
+def test_a_call_that_somebody_changed_is_told_as_it_was_allowed() -> None:
+    asked = ev.PermissionRequested(
+        prompt=PROMPT, tool="Bash", input=Raw(b'{"command":"one"}'), digest="", item=ITEM
+    )
+    closed = ev.PermissionClosed(
+        prompt=PROMPT,
+        how="allowed",
+        by="token:ci",
+        edited=True,
+        input=Raw(b'{"command":"two"}'),
+    )
+    text = told([started("i1", "one"), asked, closed, ev.ToolResult(item=ITEM, text="2")])
+    assert text == (
+        "● Bash one\n· Bash: allowed by token:ci, with changes\n  command: two\n\n"
+        "● Bash answered: two\n  ⎿ 2"
+    )
 
 
 def test_a_conversation_from_before_is_set_apart() -> None:

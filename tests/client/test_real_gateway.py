@@ -60,7 +60,7 @@ async def test_a_gateway_killed_in_mid_turn_is_not_noticed(served: RealGateway) 
     async def decide(prompt: PermissionPrompt) -> Allow:
         offered.append(prompt.id)
         await decided.wait()
-        return Allow()
+        return Allow(input={"command": "ls boats"})
 
     message = steps(
         {"say": LONG, "deltas": 60, "hold": str(gate)}, ASK, {"say": "after", "deltas": 2}
@@ -86,6 +86,7 @@ async def test_a_gateway_killed_in_mid_turn_is_not_noticed(served: RealGateway) 
     assert turn.ok
     assert turn.text.encode() == f"{LONG}\nafter".encode()
     assert [(one.name, one.status, one.output) for one in turn.calls] == [("Bash", "ok", "boat")]
+    assert turn.calls[0].input == {"command": "ls boats"}, "what was allowed, by whichever gateway"
     assert len(offered) == 1
     assert served.told("started") == 1, "one agent, from the beginning to the end"
     assert served.told("executed") == 1

@@ -193,6 +193,19 @@ def test_prompts_are_open_until_they_are_closed() -> None:
     assert transcript.prompts == {}
 
 
+def test_a_call_that_was_changed_has_what_was_allowed_and_what_was_asked() -> None:
+    called = ev.ToolStarted(item=I, name="Bash", input=Raw(b'{"c":1}'))
+    asked = ev.PermissionRequested(prompt=P, tool="Bash", input=Raw(b'{"c":1}'), digest="d", item=I)
+    closed = ev.PermissionClosed(prompt=P, how="allowed", edited=True, input=Raw(b'{"c":2}'))
+    for after in (fold_events(called, asked, closed), fold_events(asked, closed, called)):
+        assert (after.blocks[I].input, after.blocks[I].asked) == (b'{"c":2}', b'{"c":1}')
+    for same in (ev.PermissionClosed(prompt=P, how="allowed", edited=True), called):
+        block = fold_events(called, asked, same).blocks[I]
+        assert (block.input, block.asked) == (b'{"c":1}', b"")
+    long = ev.PermissionClosed(prompt=P, how="allowed", edited=True, blob="ff")
+    assert fold_events(called, asked, long).blocks[I].input == b""
+
+
 def test_the_session_and_its_settings_are_followed() -> None:
     transcript = fold_events(
         ev.SessionOpened(agent="demo", cwd="/p", title="First", model="m1", mode="ask"),

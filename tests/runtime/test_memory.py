@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import hashlib
+
 import msgspec
 import pytest
 
-from flybridge.errors import LocalProtocolError
+from flybridge.errors import LocalProtocolError, StorageError
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Preview
 from flybridge.model.facts import ItemClosed, ItemOpened, LinkUp, TurnBegan, TurnOver
-from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
+from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId
 from flybridge.runtime.memory import (
     PIECE_BYTES,
     SNAPSHOT_EVERY,
@@ -22,6 +24,7 @@ from flybridge.runtime.memory import (
     replay,
 )
 from flybridge.session.decide import Context, decide, open_session
+from flybridge.session.effects import Decision
 from flybridge.session.ports import IncarnationRow
 from flybridge.session.state import encode_state
 from flybridge.store.memory import MemoryBlobs, MemoryJournal
@@ -139,6 +142,43 @@ def test_open_inputs_keep_their_rows_across_a_restart() -> None:
     again = desk.load()
     assert again.rows[InputKey("me:r")].stage == "accepted"
     assert again.next_number == 1
+
+
+def test_what_a_decision_names_is_stored_without_its_secrets() -> None:
+    desk = Desk()
+    desk.open()
+    blobs = MemoryBlobs()
+    data = b'{"command":"login hunter22"}'
+    digest = hashlib.sha256(data).hexdigest()
+    closed = e.PermissionClosed(prompt=PromptId("p"), how="allowed", edited=True, blob=digest)
+    for secret, kept in (("", data), ("hunter22", b'{"command":"login [secret]"}')):
+        desk.memory.secrets.add(secret)
+        step = Step(desk.memory, 5, blobs, row)
+        step.decided(Decision(events=[closed], blobs={digest: data}))
+        desk.commit(step)
+        said = step.entries[-1].event
+        assert isinstance(said, e.PermissionClosed)
+        assert blobs.get(said.blob) == kept
+    inline = msgspec.structs.replace(closed, blob="", input=msgspec.Raw(data))
+    step = Step(desk.memory, 5, blobs, row)
+    step.decided(Decision(events=[inline]))
+    assert b"hunter22" not in msgspec.json.encode(step.entries[-1].event)
+
+
+class FullDisk(MemoryBlobs):
+    def put(self, digest: str, data: bytes) -> None:
+        raise StorageError("full")
+
+
+def test_a_decision_that_cannot_be_stored_changes_nothing() -> None:
+    desk = Desk()
+    desk.open()
+    before = encode_state(desk.memory.state)
+    step = Step(desk.memory, 5, FullDisk(), row)
+    with pytest.raises(StorageError):
+        step.decided(Decision(events=[e.Notice(text="n")], blobs={"d": b"x"}))
+    assert encode_state(desk.memory.state) == before
+    assert step.entries == []
 
 
 def test_a_step_without_anything_new_needs_no_commit() -> None:

@@ -21,6 +21,7 @@ from flybridge.model.content import Text
 from flybridge.model.ids import InputKey, PromptId, TurnId
 from flybridge.session.decide import MAX_HELD, decide, import_session
 from flybridge.session.effects import Forget, Kill, Send, Start, Stop
+from flybridge.session.ports import BLOB_BYTES
 from tests.session.sim import CAPABILITIES, Sim, ask, say
 
 
@@ -258,6 +259,73 @@ def test_an_edited_allow_says_that_it_was_edited() -> None:
     )
     closed = next(one for one in sim.log if isinstance(one, e.PermissionClosed))
     assert (closed.how, closed.edited) == ("allowed", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "logged"),
+    [
+        (b'{"command":"make"}', b'{"command":"make"}'),
+        (b'{\n  "command": "make",\n  "n": 1.50\n}', b'{"command":"make","n":1.50}'),
+        (b"{}", b"{}"),
+        (b'{"command":"ls"}', None),
+        (b'{ "command": "l\\u0073" }', None),
+        (None, None),
+    ],
+)
+def test_what_was_allowed_is_in_the_log_where_it_is_not_what_was_asked(
+    given: bytes | None, logged: bytes | None
+) -> None:
+    sim = Sim().up()
+    asked = ask(sim)
+    updated = msgspec.UNSET if given is None else msgspec.Raw(given)
+    answer = c.AnswerPermission(
+        prompt=asked.prompt, digest=asked.digest, decision="allow", updated_input=updated
+    )
+    sim.do(answer)
+    closed = next(one for one in sim.log if isinstance(one, e.PermissionClosed))
+    found = bytes(closed.input) if isinstance(closed.input, msgspec.Raw) else None
+    assert (found, closed.edited) == (logged, logged is not None)
+    # and what is not in the log did not leave either
+    unchanged = msgspec.structs.replace(answer, updated_input=msgspec.UNSET)
+    assert isinstance(sent := sim.effects[-1], Send)
+    assert sent.command == (answer if closed.edited else unchanged)
+
+
+def test_a_long_change_is_named_and_handed_over_to_be_stored() -> None:
+    sim = Sim().up()
+    asked = ask(sim)
+    given = msgspec.Raw(msgspec.json.encode({"command": "x" * BLOB_BYTES}))
+    answer = c.AnswerPermission(
+        prompt=asked.prompt, digest=asked.digest, decision="allow", updated_input=given
+    )
+    decision = decide(sim.state, answer, sim.context("r"))
+    (closed,) = [one for one in decision.events if isinstance(one, e.PermissionClosed)]
+    assert (closed.edited, closed.input) == (True, msgspec.UNSET)
+    assert decision.blobs == {closed.blob: bytes(given)}
+
+
+def test_a_prompt_that_nobody_answered_was_not_changed() -> None:
+    sim = Sim().up()
+    for prompt in ("prm_1", "prm_2"):
+        ask(sim, prompt)
+    sim.fact(f.PromptWithdrawn(prompt=PromptId("prm_1")))
+    sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit"))
+    closed = [one for one in sim.log if isinstance(one, e.PermissionClosed)]
+    assert [one.how for one in closed] == ["cancelled", "orphaned"]
+    assert {(one.edited, one.input, one.blob) for one in closed} == {(False, msgspec.UNSET, "")}
+
+
+def test_a_prompt_of_an_older_gateway_takes_any_input_for_a_changed_one() -> None:
+    sim = Sim().up()
+    asked = ask(sim)
+    sim.state.prompts[asked.prompt].meaning = ""  # as an old snapshot has it
+    sim.do(
+        c.AnswerPermission(
+            prompt=asked.prompt, digest=asked.digest, decision="allow", updated_input=asked.input
+        )
+    )
+    closed = next(one for one in sim.log if isinstance(one, e.PermissionClosed))
+    assert (closed.edited, closed.input) == (True, asked.input)
 
 
 @pytest.mark.parametrize(("declined", "how"), [(False, "answered"), (True, "declined")])

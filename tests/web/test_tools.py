@@ -50,8 +50,13 @@ def test_a_change_by_a_person_is_marked(gateway: Served, visitor: Visitor) -> No
     gateway.answer(session, updated_input={"command": "echo two"})
     card = page.locator("[data-tool=Bash]")
     expect(card).to_contain_text("changed by you")
-    card.get_by_role("button").first.click()
-    expect(card).to_contain_text("two")
+    line = card.get_by_role("button").first
+    expect(line).to_contain_text("echo two")
+    line.click()
+    expect(card.get_by_text("echo two", exact=True)).to_have_count(2)  # in its line, and below
+    expect(card).not_to_contain_text("echo one")
+    card.get_by_role("button", name="What the agent had asked").click()
+    expect(card).to_contain_text("echo one")
 
 
 def test_a_denial_stays_open_with_its_words(gateway: Served, visitor: Visitor) -> None:

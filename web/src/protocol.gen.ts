@@ -666,6 +666,10 @@ export interface PermissionClosedEvent {
   rules?: unknown[];
   /** and where */
   place?: string;
+  /** what was allowed instead of what was asked, if it was edited */
+  input?: unknown;
+  /** all of that, when it is too long for a row */
+  blob?: string;
 }
 
 /** A stored rule or the agent itself decided without a person. */

@@ -11,14 +11,15 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
+from flybridge.cli.closings import changed_rows, closing
 from flybridge.cli.prompts import Answer, Box, PermissionBox, QuestionBox, Rows
-from flybridge.cli.render import closing
 from flybridge.cli.screen import Paper
 from flybridge.cli.who import by
 from flybridge.model import events as ev
 from flybridge.model.commands import AnswerPermission
 
 SETTLE_S = 0.5  # how long a prompt is only looked at
+CHANGED_ROWS = 10  # of what somebody else made of it
 Asked: TypeAlias = ev.PermissionRequested | ev.QuestionRequested
 Closed: TypeAlias = ev.PermissionClosed | ev.QuestionClosed
 
@@ -63,11 +64,11 @@ class Asking:
 
     def closed(self, event: Closed) -> bool:
         """Whether it was the one in the box, which is told here then."""
-        self._open.pop(event.prompt, None)
+        asked = self._open.pop(event.prompt, None)
         box = self.box
         if box is None or box.prompt != event.prompt:
             return False
-        self._end(box, event)
+        self._end(box, event, asked)
         return True
 
     def clear(self) -> None:
@@ -107,7 +108,7 @@ class Asking:
             for style, text in rows:
                 self._paper.line(text, style)
 
-    def _end(self, box: Box, event: Closed) -> None:
+    def _end(self, box: Box, event: Closed, asked: Asked | None) -> None:
         if not self._inline:
             self._paper.gap()
             for style, text in box.record():
@@ -115,7 +116,10 @@ class Asking:
         here = self._answer is not None and _is_mine(self._answer, event)
         always = ", and always from now on" if here and _is_rule(self._answer) else ""
         who = by(event.by, here=here, us=self.us)
-        self._paper.line(closing(event, who) + always, "box_end")
+        rows = [closing(event, who) + always]
+        if isinstance(asked, ev.PermissionRequested) and isinstance(event, ev.PermissionClosed):
+            rows += changed_rows(bytes(asked.input), event, limit=CHANGED_ROWS)
+        self._paper.line("\n".join(rows), "box_end")
         self.box = self._answer = None
         self.rows = []
         self.sending = False
@@ -160,6 +164,8 @@ def _is_rule(answer: Answer | None) -> bool:
 
 def _is_mine(answer: Answer, event: Closed) -> bool:
     """Whether the prompt ended as it was answered here."""
+    if isinstance(event, ev.PermissionClosed) and event.edited:
+        return False  # nobody can change anything here
     if isinstance(answer, AnswerPermission):
         return event.how == {"allow": "allowed", "deny": "denied"}[answer.decision]
     return event.how == ("declined" if answer.declined else "answered")

@@ -55,13 +55,21 @@ class Calls:
             self._helpers[event.item] = name
             if len(self._helpers) > MAX_HELPERS:  # they may outlive their call: dropped by age
                 del self._helpers[next(iter(self._helpers))]
-        head = summary(given)
-        if self.cwd:
-            head = head.removeprefix(self.cwd + "/")
-        tool = Tool(one_line(event.name), head, event.parent, plan_of(given))
+        tool = Tool(one_line(event.name), self._head(given), event.parent, plan_of(given))
         self._tools[event.item] = tool
         if not (self._tasks_told and event.name in TASK_TOOLS):
             self._tool_line(event.item, tool)
+
+    def allowed(self, item: str, given: Raw | UnsetType) -> None:
+        """Somebody changed what it is to do: that is what an answer belongs to."""
+        tool = self._tools.get(item)
+        if tool is not None and isinstance(given, Raw):
+            head, plan = self._head(bytes(given)), plan_of(bytes(given))
+            self._tools[item] = msgspec.structs.replace(tool, head=head, plan=plan)
+
+    def _head(self, given: bytes) -> str:
+        head = summary(given)
+        return head.removeprefix(self.cwd + "/") if self.cwd else head
 
     def name_of(self, parent: str, after: str) -> str:
         name = self._helpers.get(parent, "")

@@ -214,7 +214,7 @@ class Conversation:
                 self.asking.opened(event)
             case ev.PermissionClosed() | ev.QuestionClosed():
                 if self.asking.closed(event):
-                    self._renderer.forget(event.prompt)
+                    self._renderer.settled(event)
                     return
             case ev.InputAccepted(key=key):
                 self.outbox.taken(key)

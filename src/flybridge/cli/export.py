@@ -172,7 +172,7 @@ async def _completed(client: Client, event: ev.Event | None) -> ev.Event | None:
             return msgspec.structs.replace(
                 event, text=text or event.text, blob="" if is_all else blob
             )
-        case ev.ToolStarted(blob=str(blob)) if blob:
+        case ev.ToolStarted(blob=str(blob)) | ev.PermissionClosed(blob=str(blob)) if blob:
             text, is_all = await _blob(client, blob, MAX_TOOL_BYTES)
             given = text.encode() if is_all else msgspec.json.encode(f"{text} …")
             return msgspec.structs.replace(event, input=Raw(given)) if text else event

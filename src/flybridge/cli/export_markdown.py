@@ -14,6 +14,7 @@ from msgspec import Raw, UnsetType
 
 from flybridge.cli.asked import edit_parts
 from flybridge.cli.checklist import Checklist
+from flybridge.cli.closings import TOO_LONG, closing
 from flybridge.cli.diffs import Signed, made_by, patch_lines
 from flybridge.cli.export_pieces import (
     change_lines,
@@ -34,7 +35,7 @@ from flybridge.cli.markdown_text import (
     words,
 )
 from flybridge.cli.remarks import context_text
-from flybridge.cli.render import UNDELIVERED, closing
+from flybridge.cli.render import UNDELIVERED
 from flybridge.cli.tool_text import (
     duration,
     helper_name,
@@ -229,10 +230,9 @@ class MarkdownExport:
         if name := helper_name(given):
             self._helpers[event.item] = name
             _bound(self._helpers)
-        rest, lines = edit_parts(given)
-        if lines:
+        if changes := bool(edit_parts(given)[1]):
             self._changed.add(event.item)
-        self._calls[event.item] = Call(event.name, changes=bool(lines))
+        self._calls[event.item] = Call(event.name, changes=changes)
         _bound(self._calls)
         head = summary(given)
         by = f" · {words(self._of(event.parent))}" if event.parent else ""
@@ -243,11 +243,16 @@ class MarkdownExport:
         if plan := plan_of(given):
             self._plan = plan.strip()
             return [heading, document(plan)]
-        rows = whole(rest) if given else []
+        return [heading, *(self._given(given, head) if given else [])]
+
+    def _given(self, given: bytes, head: str = "") -> list[str]:
+        """The whole of an input, a change as a difference; nothing if ``head`` says it all."""
+        rest, lines = edit_parts(given)
+        rows = whole(rest)
         shown, note = shortened("\n".join(rows), self._lines, CHARS)
         says_more = len(rows) != 1 or not rows[0].endswith(f": {head[:HEAD]}")
-        body = [fenced(shown, "text"), note] if given and says_more else []
-        return [heading, *body, self._diff(lines) if lines else ""]
+        body = [fenced(shown, "text"), note] if says_more else []
+        return [*body, self._diff(lines) if lines else ""]
 
     def _returned(self, event: ev.ToolResult) -> list[str]:
         call = self._calls.pop(event.item, None) or Call("a tool")
@@ -287,13 +292,19 @@ class MarkdownExport:
                 asked = self._asked.pop(event.prompt, None)
                 tool = asked.tool if isinstance(asked, ev.PermissionRequested) else "a tool"
                 said = closing(event, f"by {name_of(event.by)}" if event.by else "")
-                return [f"#### Permission for {words(tool)}: {words(said)}"]
+                return [f"#### Permission for {words(tool)}: {words(said)}", *self._allowed(event)]
             case ev.QuestionClosed():
                 asked = self._asked.pop(event.prompt, None)
                 return self._answered(asked, event)
             case ev.PermissionAuto(tool=tool, decision=decision, rule=rule):
                 why = f" ({words(rule)})" if rule else ""
                 return [f"#### Permission for {words(tool)}: {decision}, nobody was asked{why}"]
+
+    def _allowed(self, event: ev.PermissionClosed) -> list[str]:
+        """What ran, where that is not what was asked."""
+        if isinstance(event.input, Raw):
+            return self._given(bytes(event.input))
+        return [TOO_LONG] if event.blob else []
 
     def _answered(
         self, asked: ev.PermissionRequested | ev.QuestionRequested | None, event: ev.QuestionClosed

@@ -6,6 +6,7 @@ from collections.abc import Container
 
 from flybridge.cli.attachments import label
 from flybridge.cli.calls import Calls
+from flybridge.cli.closings import changed_rows, closing
 from flybridge.cli.growing import GrowingTexts
 from flybridge.cli.remarks import (
     compacted_text,
@@ -63,7 +64,7 @@ class Renderer:
         self._calls = Calls(paper, lines=lines, width=width)
         self._texts = GrowingTexts(paper, self._calls.interrupted)
         self._later: list[str] = []  # notices that came in the middle of a sentence
-        self._asked: dict[str, str] = {}
+        self._asked: dict[str, ev.PermissionRequested | ev.QuestionRequested] = {}
         self._messages: dict[str, str] = {}  # without an outcome yet: how they begin
         self._held: dict[str, tuple[str, tuple[Content, ...]]] = {}  # until they leave
         self._turn_since_ms = 0
@@ -252,27 +253,37 @@ class Renderer:
         | ev.QuestionClosed,
     ) -> None:
         match event:
-            case ev.PermissionRequested(prompt=prompt, tool=tool):
-                self._asked[prompt] = one_line(tool)
-            case ev.QuestionRequested(prompt=prompt):
-                self._asked[prompt] = "a question"
+            case ev.PermissionRequested(prompt=prompt) | ev.QuestionRequested(prompt=prompt):
+                self._asked[prompt] = event
             case ev.PermissionClosed():
-                tool = self._asked.pop(event.prompt, "a tool")
-                if event.how != "allowed":
-                    self._line(f"{tool}: {closing(event, self._who(event.by))}", "notice")
+                self._permission(event)
             case ev.QuestionClosed():
-                self._asked.pop(event.prompt, None)
+                self.settled(event)
                 self._line(f"a question: {closing(event, self._who(event.by))}", "notice")
             case ev.PermissionAuto(tool=tool, decision=decision, rule=rule):
                 done = "allowed" if decision == "allow" else "denied"
                 self._line(f"{tool} {done} without asking{f': {rule}' if rule else ''}", "notice")
 
+    def _permission(self, event: ev.PermissionClosed) -> None:
+        asked, tool, given = self.settled(event), "a tool", b""
+        if isinstance(asked, ev.PermissionRequested):
+            tool, given = one_line(asked.tool), bytes(asked.input)
+        if event.how != "allowed" or event.edited:
+            said = f"{tool}: {closing(event, self._who(event.by))}"
+            rows = changed_rows(given, event, limit=self.lines)
+            self._line("\n".join([said, *rows]), "notice")
+
     def _who(self, principal: str) -> str:
         return by(principal, here=self.past and principal == self.us, us=self.us)
 
-    def forget(self, prompt: str) -> None:
-        """Somebody else shows how this prompt ends."""
-        self._asked.pop(prompt, None)
+    def settled(
+        self, event: ev.PermissionClosed | ev.QuestionClosed
+    ) -> ev.PermissionRequested | ev.QuestionRequested | None:
+        """A prompt ended: what it was. All to be told where somebody else shows how it did."""
+        asked = self._asked.pop(event.prompt, None)
+        if asked is not None and isinstance(event, ev.PermissionClosed):
+            self._calls.allowed(asked.item, event.input)
+        return asked
 
     def helper(self, parent: str) -> str:
         """What the subagent is called that this call started; empty if nobody knows."""
@@ -366,21 +377,6 @@ class Renderer:
         self._paper.gap()
         self._paper.line(text, style)
         self._paper.gap()
-
-
-def closing(event: ev.PermissionClosed | ev.QuestionClosed, who: str = "") -> str:
-    """How a prompt ended, in words; ``who`` ended it, if a person did."""
-    said = {
-        "cancelled": "withdrawn by the agent",
-        "orphaned": "the agent is gone",
-        "expired": "too late",
-    }
-    text = said.get(event.how) or f"{event.how} {who}".rstrip()
-    if isinstance(event, ev.PermissionClosed):
-        text += ", with changes" if event.edited else ""
-        return text + (f": {one_line(event.message)}" if event.message else "")
-    answers = "; ".join(", ".join(labels) for labels in event.answers.values())
-    return text + (f": {one_line(answers)}" if answers else "")
 
 
 def plain(content: tuple[Content, ...]) -> str:

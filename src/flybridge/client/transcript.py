@@ -41,7 +41,8 @@ class Block(msgspec.Struct, kw_only=True):
     status: str = "open"
     text: str = ""
     blob: str = ""  # where the whole text is, when it is too long for the log
-    input: bytes = b""  # a tool's, as JSON
+    input: bytes = b""  # a tool's, as JSON: what it was allowed to run with
+    asked: bytes = b""  # what the agent had asked instead, where a person changed it
     diffs: list[tuple[str, bytes]] = []  # path, patch
     have: int = 0  # deltas in ``text`` while it is open
     hole: bool = False  # deltas are missing from ``text``
@@ -205,7 +206,9 @@ class Transcript(msgspec.Struct, kw_only=True):
                 _close(block, event.status, event.text, event.blob)
             case ev.ToolStarted():
                 block = self._block(event.item, "tool", event.parent)
-                block.name, block.input = event.name, _bytes(event.input)
+                block.name = event.name
+                if not block.asked:
+                    block.input = _bytes(event.input)
                 block.text, block.have, block.hole = "", 0, False
             case ev.ToolResult():
                 block = self._block(event.item, "tool", event.parent)
@@ -273,7 +276,15 @@ class Transcript(msgspec.Struct, kw_only=True):
                     item=event.item,
                 )
             case ev.PermissionClosed(prompt=prompt) | ev.QuestionClosed(prompt=prompt):
-                self.prompts.pop(prompt, None)
+                asked = self.prompts.pop(prompt, None)
+                if asked is not None and isinstance(event, ev.PermissionClosed):
+                    self._allowed(asked, event)
+
+    def _allowed(self, asked: Prompt, event: ev.PermissionClosed) -> None:
+        """A call that was changed shows what was allowed, also if it is told only later."""
+        if asked.item and (isinstance(event.input, Raw) or event.blob):
+            block = self._block(asked.item, "tool")
+            block.input, block.asked = _bytes(event.input), asked.body
 
     def _remark(self, seq: int, event: ev.Event) -> None:
         """What belongs to no item and is worth a line of its own."""

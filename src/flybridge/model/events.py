@@ -263,6 +263,8 @@ class PermissionClosed(_Event, frozen=True, kw_only=True, tag="permission.closed
     edited: bool = False
     rules: tuple[Raw, ...] = ()  # suggestions that hold from here on
     place: str = ""  # and where
+    input: Raw | UnsetType = UNSET  # what was allowed instead of what was asked, if it was edited
+    blob: str = ""  # all of that, when it is too long for a row
 
 
 class PermissionAuto(_Event, frozen=True, kw_only=True, tag="permission.auto"):

@@ -8,7 +8,7 @@ way to take back half a fold, and none is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -163,6 +163,7 @@ class Step:
 
     def decided(self, decision: Decision) -> None:
         """Fold a decision, then let the driver put what is to be sent into words."""
+        self._store(decision.blobs)
         for event in decision.events:
             self._fold(event)
         for effect in decision.effects:
@@ -205,9 +206,7 @@ class Step:
             return
         output = driver.take()
         secrets = self.memory.secrets
-        for digest, data in output.blobs.items():
-            clean, name = secrets.renamed(data, digest) if secrets else (data, digest)
-            self._blobs.put(name, clean)
+        self._store(output.blobs)
         for line in output.lines:
             self._line(line)
         for _, what in output.out:
@@ -222,6 +221,13 @@ class Step:
                 self.answers.append(what)
             else:
                 self.fact(what)  # type: ignore[arg-type]
+
+    def _store(self, blobs: Mapping[str, bytes]) -> None:
+        """Before the events that name them: a name may have to change with what is hidden."""
+        secrets = self.memory.secrets
+        for digest, data in blobs.items():
+            clean, name = secrets.renamed(data, digest) if secrets else (data, digest)
+            self._blobs.put(name, clean)
 
     def resend(self, line: Line) -> None:
         """Number a line of an earlier gateway anew: its keeper never got it."""

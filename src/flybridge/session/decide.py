@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import UNSET
 
 from flybridge.errors import (
     BusyError,
@@ -30,6 +30,7 @@ from flybridge.session.attachments import check_content
 from flybridge.session.effects import Decision, Effect, Forget, Kill, Start, Stop
 from flybridge.session.secrets import HIDDEN
 from flybridge.session.state import OpenPrompt, State
+from flybridge.session.tool_input import Kept, is_object, kept, meaning_of
 from flybridge.session.waiting import dispatch
 
 MAX_HELD = 32
@@ -192,15 +193,17 @@ def _open_prompt(state: State, prompt: PromptId, kind: str, digest: str) -> Open
 
 def _answer_permission(state: State, command: c.AnswerPermission, context: Context) -> Decision:
     prompt = _open_prompt(state, command.prompt, "permission", command.digest)
-    edited = command.updated_input is not UNSET
-    if edited and not _is_object(command.updated_input):
+    given = command.updated_input
+    if given is not UNSET and not is_object(given):
         raise InvalidRequestError("the input of a tool is an object")
-    if edited and not (prompt.can_edit and command.decision == "allow"):
+    if given is not UNSET and not (prompt.can_edit and command.decision == "allow"):
         raise InvalidRequestError("this prompt's input cannot be changed")
     if command.remember and command.decision != "allow":
         raise InvalidRequestError("only an allow can be remembered")
     if any(not 0 <= one < len(prompt.offers) for one in command.remember):
         raise InvalidRequestError("no such suggestion")
+    edited = given is not UNSET and meaning_of(given) != prompt.meaning
+    allowed = kept(given) if given is not UNSET and edited else Kept()
     closed = e.PermissionClosed(
         prompt=command.prompt,
         how="allowed" if command.decision == "allow" else "denied",
@@ -209,15 +212,13 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         edited=edited,
         rules=tuple(prompt.offers[one] for one in command.remember),
         place=command.place if command.remember else "",
+        input=allowed.input,
+        blob=allowed.blob,
     )
-    return _answer(state, command, context, closed)
-
-
-def _is_object(raw: Raw | UnsetType) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(bytes(raw)), dict)  # type: ignore[arg-type]
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        return False
+    # handed back unchanged, the agent gets its own input, byte for byte
+    sent = command if edited else msgspec.structs.replace(command, updated_input=UNSET)
+    decision = _answer(state, command, context, closed, sent)
+    return msgspec.structs.replace(decision, blobs=allowed.blobs)
 
 
 def _answer_question(state: State, command: c.AnswerQuestion, context: Context) -> Decision:
@@ -228,7 +229,7 @@ def _answer_question(state: State, command: c.AnswerQuestion, context: Context) 
         by=context.principal,
         answers=command.answers,
     )
-    return _answer(state, command, context, closed)
+    return _answer(state, command, context, closed, command)
 
 
 def _answer(
@@ -236,10 +237,11 @@ def _answer(
     command: c.AnswerPermission | c.AnswerQuestion,
     context: Context,
     closed: e.PermissionClosed | e.QuestionClosed,
+    sent: c.Command,
 ) -> Decision:
     accepted = _accepted(state, command, context)
-    sent = dispatch(state, command, accepted.key)
-    return Decision([accepted, closed, *sent.events], sent.effects)
+    leaving = dispatch(state, sent, accepted.key)
+    return Decision([accepted, closed, *leaving.events], leaving.effects)
 
 
 def _interrupt(state: State, command: c.Interrupt, context: Context) -> Decision:

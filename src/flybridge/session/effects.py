@@ -1,4 +1,4 @@
-"""What a decision is: events to commit, and what to do once they are."""
+"""What a decision is: events to commit, what they name, and what to do once they are."""
 
 from __future__ import annotations
 
@@ -40,3 +40,4 @@ Effect: TypeAlias = Send | Start | Stop | Kill | Forget
 class Decision(msgspec.Struct):
     events: list[e.Event] = []
     effects: list[Effect] = []
+    blobs: dict[str, bytes] = {}  # sha256 in hex → what the events name: stored before them

@@ -14,6 +14,7 @@ from flybridge.model.content import Text
 from flybridge.model.ids import TurnId
 from flybridge.session.secrets import HIDDEN
 from flybridge.session.state import OpenInput, OpenItem, OpenPrompt, State
+from flybridge.session.tool_input import meaning_of
 
 MAX_RULES = 256
 
@@ -166,6 +167,7 @@ def _permission(state: State, event: e.PermissionRequested) -> None:
     state.prompts[event.prompt] = OpenPrompt(
         kind="permission",
         digest=event.digest,
+        meaning=meaning_of(event.input),
         tool=event.tool,
         item=event.item,
         parent=event.parent,

@@ -33,6 +33,7 @@ class OpenItem(msgspec.Struct):
 class OpenPrompt(msgspec.Struct):
     kind: Literal["permission", "question"]
     digest: str
+    meaning: str = ""  # of the input that is asked about; "": nobody knows
     tool: str = ""
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")

@@ -76,6 +76,13 @@ function toolOf(item: ToolItem): string[] {
     target === undefined ? "" : ` \`${oneLine(target).slice(0, 120).replaceAll("`", "'")}\``;
   const head = `### ${oneLine(item.name)}${named}${item.status === "ok" ? "" : ` (${item.status})`}`;
   const decided = item.decision === undefined ? [] : [`*${item.decision.how}*`];
+  if (item.asked !== undefined) {
+    const asked = fenced(shortened(JSON.stringify(item.asked, null, 2)), "json");
+    decided.push(
+      `*changed by ${item.decision?.by.split(":").pop() || "a person"}; the agent had asked:*`,
+      asked,
+    );
+  }
   const diffs = item.diffs.map((one) => fenced(patchText(one.patch), "diff"));
   const rest =
     item.text.trim() === "" ? [] : [fenced(shortened(item.text), "text") + cut(item.blob)];

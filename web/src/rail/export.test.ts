@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { FakeGateway, recorded } from "../../tests/fake-gateway.ts";
+import type { SessionEvent } from "../protocol.gen.ts";
 import { Transcript } from "../store/reduce.ts";
 import { rowOf } from "../store/rows.ts";
 import { Link } from "../link/link.ts";
@@ -57,6 +58,35 @@ test("what a sub-agent did stands quoted below its call", () => {
   const transcript = new Transcript();
   for (const one of recorded("team")) if (one.type === "event") transcript.apply(one);
   expect(markdownOf(transcript, undefined, "s")).toMatch(/^> ### Bash/m);
+});
+
+test("a call that somebody changed is told as it ran, and as it was asked", () => {
+  const transcript = new Transcript();
+  const events: SessionEvent[] = [
+    { type: "tool.started", item: "t", name: "Bash", input: { command: "one" } },
+    {
+      type: "permission.requested",
+      prompt: "p",
+      tool: "Bash",
+      input: { command: "one" },
+      digest: "d",
+      item: "t",
+    },
+    {
+      type: "permission.closed",
+      prompt: "p",
+      how: "allowed",
+      by: "token:ada",
+      edited: true,
+      input: { command: "two" },
+    },
+  ];
+  events.forEach((event, at) =>
+    transcript.apply({ type: "event", session: "s", epoch: 1, seq: at + 1, at_ms: at, event }),
+  );
+  expect(markdownOf(transcript, undefined, "s")).toContain(
+    '### Bash `two` (running)\n\n*allowed*\n\n*changed by ada; the agent had asked:*\n\n```json\n{\n  "command": "one"\n}\n```',
+  );
 });
 
 test("a fence is longer than any inside it", () => {

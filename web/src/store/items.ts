@@ -69,8 +69,10 @@ export interface Diff {
 export interface ToolItem extends Base {
   readonly kind: "tool";
   readonly name: string;
-  /** What it was called with; undefined while it is written. */
+  /** What it runs with; undefined while it is written. */
   readonly input: Json | undefined;
+  /** What the agent had asked, where a person changed it and then allowed it. */
+  readonly asked: Json | undefined;
   /** The input as it streams, JSON that is not whole yet. */
   readonly draft: string;
   readonly inputBlob: string;

@@ -26,6 +26,7 @@ export function emptyTool(base: Base, turn: string): ToolItem {
     kind: "tool",
     name: "",
     input: undefined,
+    asked: undefined,
     draft: "",
     inputBlob: "",
     text: "",
@@ -79,8 +80,8 @@ export function reduceTool(
     into.put({
       ...known,
       name: event.name,
-      input: (event.input ?? null) as Json,
-      inputBlob: event.blob ?? "",
+      // what somebody allowed instead stays, even if the call is told only afterwards
+      ...(known.asked === undefined ? inputIn(event) : {}),
       draft: "",
       text: "",
       status: "running",
@@ -96,6 +97,38 @@ export function reduceTool(
     detail: event.detail as Json | undefined,
     endedMs: line.at_ms,
   });
+}
+
+/** A call that somebody decided about runs with what they allowed. */
+export function decidedTool(
+  known: ToolItem,
+  asked: Json,
+  event: Of<"permission.closed">,
+  line: EventLine,
+): ToolItem {
+  // an older gateway says that it was changed, and not into what
+  const changed = event.input !== undefined || (event.blob ?? "") !== "";
+  return {
+    ...known,
+    ...(changed ? { asked, draft: "", ...inputIn(event) } : {}),
+    // the time it takes a person to decide is none of the tool's
+    runMs: line.at_ms,
+    decision: {
+      how: event.how,
+      by: event.by ?? "",
+      message: event.message ?? "",
+      edited: event.edited ?? false,
+      rules: listOf(event.rules),
+      place: event.place ?? "",
+    },
+  };
+}
+
+function inputIn(event: {
+  readonly input?: unknown;
+  readonly blob?: string;
+}): Pick<ToolItem, "input" | "inputBlob"> {
+  return { input: (event.input ?? null) as Json, inputBlob: event.blob ?? "" };
 }
 
 export function resultOf(from: Transcript, event: Of<"turn.ended">, line: EventLine): ResultItem {

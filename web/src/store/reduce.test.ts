@@ -333,6 +333,34 @@ test("an answer or a setting is no message", () => {
   nothing(fold({ ...(said as Of<"input.accepted">), kind: "answer" }));
 });
 
+const allowed: Of<"permission.closed"> = {
+  type: "permission.closed",
+  prompt: "p",
+  how: "allowed",
+  by: "uid:0",
+  edited: true,
+};
+const wanted: SessionEvent = { ...(asked as Of<"permission.requested">), input: { a: 1 } };
+const begun: SessionEvent = { type: "item.started", item: "t", kind: "tool", name: "Bash" };
+
+test.each([
+  ["what was allowed", [called, wanted, { ...allowed, input: { a: 2 } }], { input: { a: 2 } }],
+  ["also if it is told only then", [begun, wanted, { ...allowed, input: { a: 2 } }, called], {}],
+  ["where all of it is", [called, wanted, { ...allowed, blob: "b" }], { inputBlob: "b" }],
+])("a changed call shows %s, and what was asked", (_, events, shown) => {
+  const one = tool(fold(...events));
+  expect(one).toMatchObject({ asked: { a: 1 }, decision: { edited: true }, ...shown });
+  expect(one.input).not.toEqual({ a: 1 });
+});
+
+test.each([
+  ["nobody changed", { ...allowed, edited: false }],
+  ["an older gateway called changed", allowed],
+  ["was taken back", { ...allowed, how: "orphaned", edited: false } as const],
+])("a call that %s shows what was asked", (_, closed) => {
+  expect(tool(fold(called, wanted, closed))).toMatchObject({ input: { a: 1 }, asked: undefined });
+});
+
 test("a change of one item names that item and nothing else", () => {
   const changed: string[] = [];
   const into = new Transcript((key) => changed.push(key));

@@ -11,7 +11,14 @@ import { endGuessed, endOpen, stopTools } from "./endings.ts";
 import { noteOf } from "./notes.ts";
 import { promptOfEvent } from "./prompts.ts";
 import { reduceInput } from "./reduce-inputs.ts";
-import { closeText, emptyText, emptyTool, reduceTool, resultOf } from "./reduce-items.ts";
+import {
+  closeText,
+  decidedTool,
+  emptyText,
+  emptyTool,
+  reduceTool,
+  resultOf,
+} from "./reduce-items.ts";
 import { tasksOf } from "./tasks.ts";
 import { type Fields, fieldsOf, listOf } from "./values.ts";
 
@@ -237,23 +244,8 @@ export class Transcript {
       return;
     }
     const known = asked === undefined ? undefined : this.items.get(asked.item);
-    if (known?.kind !== "tool") {
-      this.note(line);
-      return;
-    }
-    this.put({
-      ...known,
-      // the time it takes a person to decide is none of the tool's
-      runMs: line.at_ms,
-      decision: {
-        how: event.how,
-        by: event.by ?? "",
-        message: event.message ?? "",
-        edited: event.edited ?? false,
-        rules: listOf(event.rules),
-        place: event.place ?? "",
-      },
-    });
+    if (asked === undefined || known?.kind !== "tool") this.note(line);
+    else this.put(decidedTool(known, asked.input, event, line));
   }
 
   private note(line: EventLine): void {

@@ -28,7 +28,7 @@ interface GivenProps {
   readonly blob: string;
 }
 
-function Given({ given, draft, blob }: GivenProps): ReactNode {
+export function Given({ given, draft, blob }: GivenProps): ReactNode {
   if (isFields(given) && isPlain(given)) {
     return (
       <dl className={style.given}>

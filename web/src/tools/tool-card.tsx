@@ -9,6 +9,7 @@ import type { Decision, ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
 import { fieldsOf } from "../store/values.ts";
 import { visible } from "../text/control.ts";
+import { Asked } from "./asked.tsx";
 import { labelOf } from "./names.ts";
 import { bodyOf, opensItself } from "./registry.tsx";
 import { changedLines, summaryOf } from "./summary.ts";
@@ -71,6 +72,7 @@ export function ToolCard({ store, item: told }: Props): ReactNode {
         <div id={body} className={style.body}>
           {createElement(bodyOf(item.name), { store, item, cwd })}
           <Decided item={item} />
+          <Asked store={store} item={item} cwd={cwd} />
         </div>
       )}
     </section>

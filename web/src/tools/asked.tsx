@@ -1,0 +1,53 @@
+import { type ReactNode, useMemo } from "react";
+import { DiffView } from "../diff/diff-view.tsx";
+import { previewOf } from "../diff/preview.ts";
+import { Disclosure } from "../parts/disclosure.tsx";
+import { useSettings } from "../parts/use-store.ts";
+import type { Json } from "../store/items.ts";
+import { fieldsOf, textOf } from "../store/values.ts";
+import { visible } from "../text/control.ts";
+import type { BodyProps } from "./body.ts";
+import { Given } from "./generic.tsx";
+import { shortPath } from "./target.ts";
+import style from "./body.module.css";
+
+/** What the agent had asked, before somebody changed it: folded away, because it did not run. */
+export function Asked({ store, item, cwd }: BodyProps): ReactNode {
+  if (item.asked === undefined) return null;
+  const id = `${store.session}:${item.id}:asked`;
+  return (
+    <div className={style.folds}>
+      <Disclosure id={id} title={<span className={style.meta}>What the agent had asked</span>}>
+        <Subject id={id} tool={item.name} asked={item.asked} cwd={cwd} />
+      </Disclosure>
+    </div>
+  );
+}
+
+interface SubjectProps {
+  readonly id: string;
+  readonly tool: string;
+  readonly asked: Json;
+  readonly cwd: string;
+}
+
+/** As the prompt showed it: a change as a difference, a command as one, anything else field by field. */
+function Subject({ id, tool, asked, cwd }: SubjectProps): ReactNode {
+  const { diff: mode } = useSettings();
+  const preview = useMemo(() => previewOf(tool, asked), [tool, asked]);
+  if (preview !== null) {
+    return (
+      <DiffView
+        id={id}
+        path={shortPath(preview.path, cwd)}
+        hunks={preview.hunks}
+        mode={mode}
+        numbered={preview.numbered}
+        note="not done"
+      />
+    );
+  }
+  const command = tool === "Bash" ? textOf(fieldsOf(asked)["command"]) : "";
+  if (command !== "") return <p className={style.command}>{visible(command)}</p>;
+  return <Given given={asked} draft="" blob="" />;
+}
