@@ -45,10 +45,10 @@ def test_a_folder_that_is_not_there_is_said_so(gateway: Served, visitor: Visitor
     form(page).get_by_label("Agent").select_option("demo")
     form(page).get_by_label("Folder").fill("not/a/whole/path")
     form(page).get_by_role("button", name="Open session").click()
-    expect(form(page).get_by_role("alert")).to_contain_text("whole path")
+    expect(form(page).get_by_role("alert").filter(has_text="whole path")).to_be_visible()
     form(page).get_by_label("Folder").fill("/no/such/folder")
     form(page).get_by_role("button", name="Open session").click()
-    expect(form(page).get_by_role("alert")).to_contain_text("No such directory")
+    expect(form(page).get_by_role("alert").filter(has_text="No such directory")).to_be_visible()
     page.keyboard.press("Escape")
     expect(form(page)).to_have_count(0)
 

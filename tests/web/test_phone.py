@@ -116,11 +116,23 @@ def test_what_can_be_hit_in_a_session_is_large_enough(
         assert page.evaluate(TOO_SMALL, MIN_TARGET) == []
 
 
-def test_a_row_has_its_menu_in_the_drawer_too(gateway: Served, visitor: Visitor) -> None:
-    gateway.new_session(f"phone-{next(_names)}", title="Far down")
+def test_what_is_told_over_the_list_can_be_pressed(gateway: Served, visitor: Visitor) -> None:
+    """An open dialog makes all else dead: what is told stands in it, and outlives it."""
+    gateway.new_session(f"phone-{next(_names)}", title="Put away")
     page = visitor(size="phone").open()
     page.get_by_role("button", name="All sessions").click()
     drawer = page.get_by_role("dialog", name="Sessions")
-    drawer.get_by_role("button", name="More for Far down").click()
-    page.get_by_role("menuitem", name="Archive").click()
-    expect(drawer.get_by_role("link", name="Far down")).to_have_count(0)
+    row = drawer.get_by_role("link", name="Put away")
+    for last in (False, True):
+        drawer.get_by_role("button", name="More for Put away").click()
+        page.get_by_role("menuitem", name="Archive").click()
+        expect(row).to_have_count(0)
+        expect(drawer.get_by_role("status")).to_have_text("Archived.")  # and is read out
+        if not last:
+            page.get_by_role("button", name="Undo").tap()
+            expect(row).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(drawer).to_have_count(0)
+    page.get_by_role("button", name="Undo").tap()
+    expect(page.get_by_role("region", name="Messages").get_by_role("button")).to_have_count(0)
+    expect(page.get_by_role("main").get_by_role("link", name="Put away")).to_be_visible()

@@ -1,4 +1,6 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
+import { topmost } from "../parts/topmost.ts";
 import { useApp, useRows } from "../parts/use-store.ts";
 import { useRoute } from "../routes.ts";
 import type { Row } from "../store/rows.ts";
@@ -32,11 +34,13 @@ export function Announcer({ view }: { readonly view: string }): ReactNode {
   }, []);
   useBoundaries();
   useView(view);
-  return (
+  const [place] = useState(topmost); // behind an open dialog nothing is read out
+  return createPortal(
     <>
       <div ref={polite} className="said" role="status" aria-live="polite" />
       <div ref={assertive} className="said" role="alert" aria-live="assertive" />
-    </>
+    </>,
+    place,
   );
 }
 

@@ -1,7 +1,15 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+} from "react";
 import { X } from "lucide-react";
 import { Button } from "./button.tsx";
 import { focusView } from "./nobody.ts";
+import { cover, uncover } from "./topmost.ts";
 import style from "./modal.module.css";
 
 interface Props {
@@ -24,12 +32,19 @@ export function Modal({ title, onClose, look = "form", children }: Props): React
     if (one === null) return;
     const before = document.activeElement;
     if (!one.open) one.showModal();
+    cover(one);
     one.querySelector<HTMLElement>("[data-focus]")?.focus();
     one.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => {
       one.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
       focusView(); // unless somebody had it
+    };
+  }, []);
+  useLayoutEffect(() => {
+    const one = dialog.current;
+    return () => {
+      if (one !== null) uncover(one); // while it is still there
     };
   }, []);
   // Escape is ours here: nothing behind may take it for a word to the agent

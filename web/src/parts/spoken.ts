@@ -36,3 +36,11 @@ export function ago(atMs: number, nowMs: number): string {
   if (s < 86_400) return `${Math.floor(s / 3600)} h`;
   return `${Math.floor(s / 86_400)} d`;
 }
+
+/** A time of day; of another day than the one it is said on, with that day. */
+export function clock(atMs: number, saidMs: number): string {
+  const at = new Date(atMs);
+  const time = at.toLocaleTimeString([], { timeStyle: "short" });
+  if (at.toDateString() === new Date(saidMs).toDateString()) return time;
+  return `${at.toLocaleDateString([], { weekday: "short", day: "numeric", month: "short" })}, ${time}`;
+}

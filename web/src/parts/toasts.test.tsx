@@ -1,7 +1,9 @@
 import { act, fireEvent, render, screen } from "@testing-library/react";
+import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeGateway } from "../../tests/fake-gateway.ts";
 import { App } from "../store/app.ts";
+import { Modal } from "./modal.tsx";
 import { Toasts } from "./toasts.tsx";
 import { AppContext } from "./use-store.ts";
 
@@ -39,6 +41,15 @@ test("a message takes no focus, and goes by itself", () => {
   expect(screen.queryByText("Archived.")).toBeNull();
 });
 
+test("what can be undone stays longer", () => {
+  const app = shown();
+  act(() => app.ui.toast("Archived.", "info", { label: "Undo", run: () => {} }));
+  act(() => vi.advanceTimersByTime(11_000));
+  expect(screen.getByText("Undo")).toBeTruthy();
+  act(() => vi.advanceTimersByTime(1000));
+  expect(screen.queryByText("Undo")).toBeNull();
+});
+
 test("it waits while somebody is at it, and gives the focus back", () => {
   const app = shown();
   const undone = vi.fn<() => void>();
@@ -63,4 +74,29 @@ test("there are never more than four", () => {
     "Number 5",
     "Number 6",
   ]);
+});
+
+function dialog(title: string): ReactNode {
+  return (
+    <Modal title={title} onClose={() => {}}>
+      {title}
+    </Modal>
+  );
+}
+
+test("a message is inside of whatever dialog is open, and keeps its time", () => {
+  const app = shown();
+  act(() => app.ui.toast("Archived."));
+  const one = screen.getByText("Archived.");
+  const lower = render(dialog("Sessions"));
+  const upper = render(dialog("Rename"));
+  const dialogs = screen.getAllByRole("dialog");
+  expect(one.closest("dialog")).toBe(dialogs[1]);
+  act(() => vi.advanceTimersByTime(5000));
+  upper.unmount();
+  expect(one.closest("dialog")).toBe(dialogs[0]);
+  lower.unmount();
+  expect(one.isConnected).toBe(true);
+  act(() => vi.advanceTimersByTime(1000));
+  expect(screen.queryByText("Archived.")).toBeNull();
 });

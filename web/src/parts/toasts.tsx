@@ -1,24 +1,29 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { createPortal } from "react-dom";
 import { X } from "lucide-react";
 import { say } from "../notify/say.ts";
 import type { Toast } from "../store/ui.ts";
 import { Button } from "./button.tsx";
+import { topmost } from "./topmost.ts";
 import { useApp, useKey } from "./use-store.ts";
 import style from "./toasts.module.css";
 
 const STAYS_MS = 6000;
-const ERROR_STAYS_MS = 12_000;
+/** What somebody may want to act on. */
+const LONG_MS = 12_000;
 
 /** Short words about what was just done. They take no focus, and wait while somebody is at them. */
 export function Toasts(): ReactNode {
   const { ui } = useApp();
   const toasts = useKey(ui.emitter, "toasts", () => ui.toasts);
-  return (
+  const [place] = useState(topmost);
+  return createPortal(
     <section className={style.toasts} aria-label="Messages">
       {toasts.map((one) => (
         <One key={one.id} toast={one} onOver={() => ui.dismiss(one.id)} />
       ))}
-    </section>
+    </section>,
+    place,
   );
 }
 
@@ -34,8 +39,8 @@ function One({ toast, onOver }: { readonly toast: Toast; readonly onOver: () => 
   }, [toast]);
   useEffect(() => {
     if (held) return;
-    const stays = toast.level === "error" ? ERROR_STAYS_MS : STAYS_MS;
-    const timer = setTimeout(() => over.current(), stays);
+    const long = toast.level === "error" || toast.undo !== undefined;
+    const timer = setTimeout(() => over.current(), long ? LONG_MS : STAYS_MS);
     return () => clearTimeout(timer);
   }, [held, toast]);
   // whoever came here by keyboard goes back to where they were
@@ -60,6 +65,7 @@ function One({ toast, onOver }: { readonly toast: Toast; readonly onOver: () => 
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
         event.stopPropagation();
+        event.preventDefault(); // the dialog below stays
         leave();
       }}
     >
