@@ -201,7 +201,6 @@ def test_a_long_session_is_fetched_in_pages(gateway: Served, visitor: Visitor) -
         ("unknown", "A message this version does not know"),
         ("limit", "rate limit"),
         ("retry", "trying again"),
-        ("error 529", "Failed"),
     ],
 )
 def test_what_belongs_to_nothing_has_a_line(
@@ -211,10 +210,24 @@ def test_what_belongs_to_nothing_has_a_line(
     expect(page.get_by_role("log").get_by_text(shown).first).to_be_visible()
 
 
+def test_why_a_turn_failed_is_said_once(gateway: Served, visitor: Visitor) -> None:
+    session, page = opened(gateway, visitor)
+    rail = page.get_by_role("navigation", name="Sessions")
+    expect(rail.locator(f"a[href$='{session}']")).to_be_visible()  # what is so now is no news
+    gateway.say(session, "error 529", f"say-{next(_names)}")
+    expect(page.get_by_role("alert")).to_contain_text("the turn failed")  # to who does not look
+    card = page.get_by_role("log").get_by_role("region", name="The model's service failed")
+    expect(card).to_contain_text("Send your message again")
+    expect(page.get_by_role("log").get_by_text("Failed", exact=True)).to_be_visible()
+    expect(page.get_by_text("imaginary model is overloaded")).to_have_count(1)
+    expect(page.get_by_text("trying again")).to_have_count(1)
+
+
 def test_an_agent_that_ended_says_what_to_do(gateway: Served, visitor: Visitor) -> None:
     _, page = opened(gateway, visitor, "crash")
     card = page.get_by_role("region", name="The agent ended")
     expect(card).to_contain_text("Your next message starts it again")
+    expect(page.get_by_role("log").get_by_text("The agent ended")).to_have_count(1)
 
 
 def test_clearing_clears_the_view_only(gateway: Served, visitor: Visitor) -> None:

@@ -6,6 +6,7 @@ import { titleOf } from "../store/attention.ts";
 import type { Row } from "../store/rows.ts";
 import { fieldsOf, listOf, textOf } from "../store/values.ts";
 import { duration, money } from "../parts/spoken.ts";
+import { isSaid } from "../timeline/told.ts";
 
 const MAX_LINES = 200;
 
@@ -22,17 +23,20 @@ export function markdownOf(from: Transcript, row: Row | undefined, session: stri
 }
 
 function children(from: Transcript, parent: string, depth: number): string[] {
+  let failure: Item | undefined; // of the turn so far
   return (from.children.get(parent) ?? []).flatMap((id) => {
     const item = from.items.get(id);
     if (item === undefined) return [];
-    const own = partOf(item);
+    const own = partOf(item, failure);
+    if (item.kind === "note" && item.note === "error") failure = item;
+    if (item.kind === "result") failure = undefined;
     // a sub-agent's work stands quoted below the call that started it
     const inner = depth < 4 ? children(from, id, depth + 1).map(quoted) : [];
     return [...own, ...inner];
   });
 }
 
-function partOf(item: Item): string[] {
+function partOf(item: Item, failure: Item | undefined): string[] {
   switch (item.kind) {
     case "user":
       return [`## ${item.by.split(":").pop() || "You"}`, contentOf(item.content)];
@@ -49,7 +53,7 @@ function partOf(item: Item): string[] {
       return [
         `*${[
           item.reason,
-          oneLine(item.message),
+          failure !== undefined && isSaid(item.message, failure) ? "" : oneLine(item.message),
           item.startedMs > 0 ? duration(item.atMs - item.startedMs) : "",
           item.costUsd > 0 ? money(item.costUsd) : "",
         ]

@@ -89,6 +89,21 @@ test("a call that somebody changed is told as it ran, and as it was asked", () =
   );
 });
 
+test("why a turn failed is told once", () => {
+  const transcript = new Transcript();
+  const events: SessionEvent[] = [
+    { type: "error", code: "server_error", text: "Overloaded, try later." },
+    { type: "turn.ended", turn: "t", reason: "error", message: "Overloaded" },
+    { type: "turn.ended", turn: "u", reason: "error", message: "Overloaded" },
+  ];
+  events.forEach((event, at) =>
+    transcript.apply({ type: "event", session: "s", epoch: 1, seq: at + 1, at_ms: at, event }),
+  );
+  expect(markdownOf(transcript, undefined, "s")).toContain(
+    "*error: Overloaded, try later.*\n\n*error*\n\n*error · Overloaded*",
+  );
+});
+
 test("a fence is longer than any inside it", () => {
   expect(fenced("a\n````\nb", "text")).toBe("`````text\na\n````\nb\n`````");
 });

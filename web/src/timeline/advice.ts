@@ -23,13 +23,25 @@ const BY_CODE: Readonly<Record<string, Advice>> = {
   invalid_request: {
     title: "The model refused the request",
     advice:
-      "If it says that the conversation is too long, /compact it. Otherwise take back what you attached.",
+      "If it says that the conversation is too long, /compact it; if it is about the model, choose another. Otherwise take back what you attached.",
+  },
+  max_output_tokens: {
+    title: "The answer was too long",
+    advice: "Ask for it in parts.",
+  },
+  model_not_found: {
+    title: "The model is not there",
+    advice: "Choose another model, then send your message again.",
   },
   server_error: {
     title: "The model's service failed",
     advice: "Send your message again in a moment.",
   },
 };
+
+/** Codes that say nothing. */
+const NAMELESS: ReadonlySet<string> = new Set(["", "agent", "api", "unknown"]);
+const AGAIN = "Send your message again; if it goes on, look at the gateway's log.";
 
 export function adviceFor(note: string, code: string, why: string): Advice {
   if (note === "exited") {
@@ -47,10 +59,20 @@ export function adviceFor(note: string, code: string, why: string): Advice {
       advice: "What was said is still here; the agent begins anew with your next message.",
     };
   }
-  return (
-    own(BY_CODE, code) ?? {
-      title: code === "" ? "Something went wrong" : `Something went wrong: ${code}`,
-      advice: "Send your message again; if it goes on, look at the gateway's log.",
-    }
-  );
+  const title = NAMELESS.has(code) ? "Something went wrong" : `Something went wrong: ${code}`;
+  return own(BY_CODE, code) ?? { title, advice: AGAIN };
+}
+
+/** It is known when a limit is over. */
+export function untilAdvice(until: string): string {
+  return `Wait until ${until}, or change the model, then send your message again.`;
+}
+
+/** What to do after a turn that ended badly, and of which nothing else says why. */
+export function adviceAfter(reason: string, subtype: string): string {
+  if (reason === "error") return AGAIN;
+  if (reason !== "limit") return "";
+  return subtype.includes("budget")
+    ? "A new session has a budget of its own."
+    : "Your next message goes on from here.";
 }

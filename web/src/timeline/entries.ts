@@ -1,9 +1,21 @@
 /** How items are put together into lines: reads in a row fold to one, and pages have fixed borders. */
 import { own } from "../store/values.ts";
 import type { Item, ToolItem } from "../store/items.ts";
+import { tell } from "./told.ts";
+
+/** One item. */
+export interface Line {
+  readonly kind: "item";
+  readonly id: string;
+  readonly seq: number;
+  /** Its words stand in the card of a failure beside it. */
+  readonly told?: boolean;
+  /** The note of a limit that this failure is about. */
+  readonly limit?: string;
+}
 
 export type Entry =
-  | { readonly kind: "item"; readonly id: string; readonly seq: number }
+  | Line
   | {
       readonly kind: "group";
       readonly id: string;
@@ -14,8 +26,10 @@ export type Entry =
 
 /** Entries are made anew with every line; most of them are as they were. */
 export function sameEntry(one: Entry, other: Entry): boolean {
-  if (one.id !== other.id || one.kind !== other.kind) return false;
-  return one.kind !== "group" || other.kind !== "group" || one.ids.join() === other.ids.join();
+  if (one.id !== other.id) return false;
+  if (one.kind === "item")
+    return other.kind === "item" && one.told === other.told && one.limit === other.limit;
+  return other.kind === "group" && one.ids.join() === other.ids.join();
 }
 
 export interface Page {
@@ -68,8 +82,7 @@ export function entriesOf(
     const sort = sortOf(item);
     if (sort === undefined || sort !== run?.sort) endRun();
     if (sort === undefined) {
-      if (isCompacted(item) && isCompacting(entries, get)) entries.pop();
-      entries.push({ kind: "item", id, seq: item.seq });
+      tell(entries, item, get);
     } else if (run === undefined) {
       run = { sort, items: [item] };
     } else {
@@ -85,16 +98,6 @@ function entryOf(sort: Sort, items: readonly Item[]): Entry {
   const { id, seq } = first ?? { id: "", seq: 0 };
   if (items.length === 1) return { kind: "item", id, seq };
   return { kind: "group", id, seq, sort, ids: items.map((one) => one.id) };
-}
-
-function isCompacted(item: Item): boolean {
-  return item.kind === "note" && item.note === "compaction" && item.text !== "started";
-}
-
-/** The beginning of a compaction is worth a line until its end is known. */
-function isCompacting(entries: readonly Entry[], get: (id: string) => Item | undefined): boolean {
-  const last = get(entries[entries.length - 1]?.id ?? "");
-  return last?.kind === "note" && last.note === "compaction" && last.text === "started";
 }
 
 /** Not worth a line: nothing was said, or it is shown elsewhere. */

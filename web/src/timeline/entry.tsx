@@ -6,7 +6,7 @@ import type { ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
 import { ToolCard } from "../tools/tool-card.tsx";
 import { GROUP } from "./anchor.ts";
-import { type Entry, type Sort, groupTitle, sameEntry } from "./entries.ts";
+import { type Entry, type Line, type Sort, groupTitle, sameEntry } from "./entries.ts";
 import { Note } from "./note.tsx";
 import { Plan } from "./plan.tsx";
 import { ResultLine } from "./result-line.tsx";
@@ -32,7 +32,7 @@ export const EntryView = memo(
         {entry.kind === "group" ? (
           <ToolGroup store={store} ids={entry.ids} sort={entry.sort} />
         ) : (
-          <ItemView store={store} id={entry.id} />
+          <ItemView store={store} id={entry.id} told={entry.told} limit={entry.limit} />
         )}
       </div>
     );
@@ -40,13 +40,12 @@ export const EntryView = memo(
   (a, b) => a.store === b.store && sameEntry(a.entry, b.entry),
 );
 
-export function ItemView({
-  store,
-  id,
-}: {
+interface ItemProps extends Pick<Line, "told" | "limit"> {
   readonly store: SessionStore;
   readonly id: string;
-}): ReactNode {
+}
+
+export function ItemView({ store, id, told = false, limit = "" }: ItemProps): ReactNode {
   const item = useItem(store, id);
   switch (item?.kind) {
     case "user":
@@ -60,9 +59,9 @@ export function ItemView({
     case "plan":
       return <Plan store={store} item={item} />;
     case "result":
-      return <ResultLine item={item} />;
+      return <ResultLine item={item} told={told} />;
     case "note":
-      return <Note item={item} />;
+      return <Note item={item} limit={store.item(limit)} />;
     default:
       return null;
   }

@@ -1,16 +1,22 @@
 import type { ReactNode } from "react";
 import { modeName } from "../composer/modes.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
-import { count } from "../parts/spoken.ts";
-import type { NoteItem } from "../store/items.ts";
+import { clock, count } from "../parts/spoken.ts";
+import type { Item, NoteItem } from "../store/items.ts";
 import { fieldsOf, numberOf, textOf } from "../store/values.ts";
 import { Ansi } from "../text/ansi-view.tsx";
 import { Prose } from "../text/prose.tsx";
-import { adviceFor } from "./advice.ts";
+import { adviceFor, untilAdvice } from "./advice.ts";
 import style from "./entry.module.css";
 
+interface Props {
+  readonly item: NoteItem;
+  /** What a failure is about, where that is no line of its own. */
+  readonly limit?: Item | undefined;
+}
+
 /** Something that happened and belongs to nothing else. */
-export function Note({ item }: { readonly item: NoteItem }): ReactNode {
+export function Note({ item, limit }: Props): ReactNode {
   switch (item.note) {
     case "compaction":
       return <Rule text={compaction(item)} />;
@@ -27,7 +33,7 @@ export function Note({ item }: { readonly item: NoteItem }): ReactNode {
     case "error":
     case "exited":
     case "lost":
-      return <ErrorCard item={item} />;
+      return <ErrorCard item={item} limit={limit} />;
     case "unrecognised":
     case "unknown":
       return (
@@ -65,8 +71,9 @@ function Notice({ item }: { readonly item: NoteItem }): ReactNode {
   return <p className={item.level === "warning" ? style.warning : style.aside}>{item.text}</p>;
 }
 
-function ErrorCard({ item }: { readonly item: NoteItem }): ReactNode {
+function ErrorCard({ item, limit }: Props): ReactNode {
   const event = fieldsOf(item.event);
+  const resetsMs = limit?.kind === "note" ? numberOf(fieldsOf(limit.event)["resets_ms"]) : 0;
   const { title, advice } = adviceFor(item.note, textOf(event["code"]), textOf(event["why"]));
   return (
     <section className={style.error} aria-label={title}>
@@ -76,7 +83,7 @@ function ErrorCard({ item }: { readonly item: NoteItem }): ReactNode {
           <Ansi text={item.text} />
         </div>
       )}
-      <p>{advice}</p>
+      <p>{resetsMs > 0 ? untilAdvice(clock(resetsMs, item.atMs)) : advice}</p>
     </section>
   );
 }
@@ -100,7 +107,7 @@ function words(item: NoteItem): string {
     case "retry":
       return retry(numberOf(event["attempt"]), item.text);
     case "rate_limit":
-      return rateLimit(numberOf(event["resets_ms"]), item.text);
+      return rateLimit(numberOf(event["resets_ms"]), item);
     case "mode":
       return `Permission mode: ${modeName(item.text)}`;
     case "model":
@@ -121,10 +128,7 @@ function retry(attempt: number, reason: string): string {
   return `The model did not answer; trying again (${attempt})${why}`;
 }
 
-function rateLimit(resetsMs: number, status: string): string {
-  const until =
-    resetsMs > 0
-      ? ` until ${new Date(resetsMs).toLocaleTimeString([], { timeStyle: "short" })}`
-      : "";
-  return status.includes("warn") ? `Close to the rate limit${until}` : `At the rate limit${until}`;
+function rateLimit(resetsMs: number, { text, atMs }: NoteItem): string {
+  const until = resetsMs > 0 ? ` until ${clock(resetsMs, atMs)}` : "";
+  return text.includes("warn") ? `Close to the rate limit${until}` : `At the rate limit${until}`;
 }

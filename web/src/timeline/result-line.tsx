@@ -1,7 +1,8 @@
-import { own } from "../store/values.ts";
+import { fieldsOf, own, textOf } from "../store/values.ts";
 import type { ReactNode } from "react";
 import { duration, money } from "../parts/spoken.ts";
 import type { ResultItem } from "../store/items.ts";
+import { adviceAfter } from "./advice.ts";
 import style from "./entry.module.css";
 
 const WORDS: Readonly<Record<ResultItem["reason"], string>> = {
@@ -12,11 +13,19 @@ const WORDS: Readonly<Record<ResultItem["reason"], string>> = {
   agent_exited: "The agent ended",
 };
 
-/** How a turn ended, in one line. */
-export function ResultLine({ item }: { readonly item: ResultItem }): ReactNode {
+interface Props {
+  readonly item: ResultItem;
+  /** A card beside it says what happened. */
+  readonly told: boolean;
+}
+
+/** How a turn ended, in one line; and why, where nothing else says so. */
+export function ResultLine({ item, told }: Props): ReactNode {
+  const why = told ? "" : item.message;
+  const advice = adviceAfter(item.reason, textOf(fieldsOf(item.detail)["subtype"]));
   const bad = item.reason === "error" || item.reason === "agent_exited";
   const parts = [
-    own(WORDS, item.reason),
+    own(WORDS, told && bad ? "error" : item.reason),
     item.startedMs > 0 && item.atMs - item.startedMs >= 100
       ? duration(item.atMs - item.startedMs)
       : "",
@@ -34,7 +43,8 @@ export function ResultLine({ item }: { readonly item: ResultItem }): ReactNode {
           </>
         )}
       </p>
-      {item.message !== "" && <p className={style.message}>{item.message}</p>}
+      {why !== "" && <p className={style.message}>{why}</p>}
+      {why !== "" && advice !== "" && <p>{advice}</p>}
     </div>
   );
 }
