@@ -15,14 +15,17 @@ def past(gateway: Served) -> None:
     write_down(gateway)
 
 
-def test_a_conversation_is_listed_and_found_by_what_was_said(visitor: Visitor) -> None:
+def test_a_conversation_is_listed_and_found_by_what_was_said(
+    gateway: Served, visitor: Visitor
+) -> None:
     page = visitor().open("/history")
     listed = page.get_by_role("region", name="Conversations")
     expect(listed.get_by_text("Where is the lighthouse?")).to_be_visible()
     page.get_by_role("searchbox", name="Search everything that was said").fill("northern pier")
     page.keyboard.press("Enter")
     found = page.get_by_role("region", name="Found")
-    expect(found.get_by_text("On the northern pier.")).to_be_visible()
+    hit = found.get_by_role("listitem").filter(has_text="On the northern pier.")
+    expect(hit.get_by_text(str(gateway.work), exact=True)).to_be_visible()  # where it was said
 
 
 def test_going_on_asks_where_and_with_what(gateway: Served, visitor: Visitor) -> None:

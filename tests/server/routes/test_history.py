@@ -54,12 +54,12 @@ async def test_words_are_found_and_lead_to_their_session(web: Web) -> None:
     await web.say(live, "hello", "k1")
     conversation = live.memory.state.agent_session
     write(web, conversation, "paint the boat", 1000)
-    write(web, TWO, "paint the house", 2000)
+    write(web, TWO, "paint the house", 2000, cwd="/elsewhere")
     got = await web.call("GET", "/history/search?words=PAINT%20the")
     found = msgspec.json.decode(got.body, type=Places)
-    assert [(one.conversation, one.session) for one in found.hits] == [
-        (TWO, ""),
-        (conversation, live.session),
+    assert [(one.conversation, one.cwd, one.session) for one in found.hits] == [
+        (TWO, "/elsewhere", ""),
+        (conversation, "/somewhere", live.session),
     ]
     assert (await web.call("GET", "/history/search?words=%20")).status == 400
 

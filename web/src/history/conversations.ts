@@ -23,6 +23,7 @@ export interface Hit {
   readonly atMs: number;
   readonly who: string;
   readonly excerpt: string;
+  readonly cwd: string;
   readonly session: string;
 }
 
@@ -71,6 +72,7 @@ export async function searched(words: string): Promise<Found> {
         atMs: Date.parse(textOf(one["at"])) || 0,
         who: textOf(one["who"]),
         excerpt: textOf(one["excerpt"]),
+        cwd: textOf(one["cwd"]),
         session: textOf(one["session"]),
       };
     }),

@@ -27,7 +27,15 @@ export function HitRow({ hit, nowMs }: Props): ReactNode {
     <li className={style.row}>
       <div className={style.what}>
         <span className={style.excerpt}>{hit.excerpt}</span>
-        <span className={style.meta}>{own(WHO, hit.who) ?? hit.who}</span>
+        <span className={style.place}>
+          <span>{own(WHO, hit.who) ?? hit.who}</span>
+          {hit.cwd !== "" && (
+            <span className={style.folder} title={hit.cwd}>
+              {/* the end of a path says more than its beginning */}
+              <bdi>{hit.cwd}</bdi>
+            </span>
+          )}
+        </span>
       </div>
       <span className={style.age}>{hit.atMs > 0 ? ago(hit.atMs, nowMs) : ""}</span>
       <div className={style.ways}>

@@ -17,6 +17,7 @@ from flybridge.errors import NotSupportedError, StorageError
 from flybridge.runtime.listing import Listed
 from flybridge.server.routes.route import API, Body, Call, Name, Params, Route
 from flybridge.store.claude_history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
+from flybridge.store.claude_search import Hit
 from flybridge.store.claude_search import search as find_words
 
 MAX_LISTED = 200
@@ -71,6 +72,7 @@ class Place(msgspec.Struct, kw_only=True):
     at: str
     who: str
     excerpt: str
+    cwd: str = ""
     session: str = ""
 
 
@@ -111,6 +113,7 @@ async def search_history(call: Call) -> Places:
                 max_bytes=SEARCH_BYTES,
             )
         )
+        folders = await asyncio.to_thread(_folders, history, found.hits)
     sessions = await _sessions(call)
     hits = [
         Place(
@@ -119,6 +122,7 @@ async def search_history(call: Call) -> Places:
             at=hit.at,
             who=hit.who,
             excerpt=hit.excerpt,
+            cwd=folders[hit.transcript.session],
             session=sessions.get(hit.transcript.session, ""),
         )
         for hit in found.hits
@@ -160,6 +164,12 @@ def _listed(history: ClaudeHistory, wanted: Listing) -> list[Conversation]:
         if len(found) >= wanted.limit:
             break
     return found
+
+
+def _folders(history: ClaudeHistory, hits: list[Hit]) -> dict[str, str]:
+    """Where each conversation took place: at most as many as were found are looked at."""
+    found = {hit.transcript.session: hit.transcript for hit in hits}
+    return {session: _about(history, one).cwd for session, one in found.items()}
 
 
 def _about(history: ClaudeHistory, transcript: Transcript) -> Summary:
