@@ -8,10 +8,11 @@ import type { Language } from "../text/languages.ts";
 import { useColours } from "../text/use-colours.tsx";
 import style from "./diff.module.css";
 import type { Hunk } from "./hunks.ts";
-import { type Pair, type Row, pairsOf, rowsOf } from "./rows.ts";
-import { coloursOfRows, sidesOf } from "./sides.ts";
+import { type Pair, type Row, pairsOf } from "./rows.ts";
+import { coloursOfRows } from "./sides.ts";
 import { SplitRow } from "./split.tsx";
 import { UnifiedRow } from "./unified.tsx";
+import { rowsIn, sidesIn } from "./worked-out.ts";
 
 /** Of more rows only those are drawn that are near what is seen. */
 export const MANY = 500;
@@ -34,8 +35,8 @@ export interface DiffRowsProps {
 export function DiffRows(props: DiffRowsProps) {
   const { label, mode, hunks, language, numbered, fold, id, onShowAll } = props;
   const [unfolded, setUnfolded] = useOpened(`rows:${id}`, false);
-  const rows = useMemo(() => rowsOf(hunks), [hunks]);
-  const colours = useRowColours(rows, language);
+  const rows = useMemo(() => rowsIn(hunks), [hunks]);
+  const colours = useRowColours(hunks, rows, language);
   const pairs = useMemo(() => (mode === "split" ? pairsOf(rows) : []), [mode, rows]);
   const total = mode === "split" ? pairs.length : rows.length;
   // One more row costs less room than the button that would hide it.
@@ -123,10 +124,11 @@ function onlyKind(rows: readonly Row[]): Row["kind"] | undefined {
 
 /** Both texts are code of one language; each line keeps its colours as they come. */
 function useRowColours(
+  hunks: readonly Hunk[],
   rows: readonly Row[],
   language: Language | null,
 ): ReadonlyMap<Row, LineColours> {
-  const sides = useMemo(() => sidesOf(rows), [rows]);
+  const sides = useMemo(() => sidesIn(hunks, rows), [hunks, rows]);
   const before = useColours(sides.old, sides.old === "" ? null : language, false);
   const after = useColours(sides.new, sides.new === "" ? null : language, false);
   return useMemo(() => coloursOfRows(rows, before, after), [rows, before, after]);

@@ -260,3 +260,25 @@ test("a prompt from before the part of the log that is here is asked for", async
   page.looks({ prompts: [] });
   expect(screen.queryByRole("region", { name: "Waiting for you" })).toBeNull();
 });
+
+test("a very long change is worked out in steps, and until it is drawn nothing of it was seen", async () => {
+  const page = await shown();
+  page.looks({ status: "running", turn: "t" });
+  const lines = (word: string): string =>
+    Array.from({ length: 1500 }, (_, at) => `${word} ${at % 3 === 0 ? "" : "same "}${at}`).join(
+      "\n",
+    );
+  const input = { file_path: "/w/a.py", old_string: lines("line"), new_string: lines("line ") };
+  page.happens({ ...ASKED, tool: "Edit", input });
+  const asks = within(dock()).getByRole("group", { name: "What is asked" });
+  expect(asks.getAttribute("aria-busy")).toBe("true");
+  expect(asks.textContent).toBe("");
+  expect(screen.queryByText(/There is more below/)).toBeNull();
+  Sees.all = false; // the empty frame was on the screen, the change is not
+  look();
+  expect(asks.getAttribute("aria-busy")).toBe("false");
+  expect(within(asks).getByRole("group", { name: "Changes in /w/a.py" })).toBeTruthy();
+  fireEvent.click(button("Allow once"));
+  expect(page.sent()).toEqual([]);
+  expect(screen.getByText(/There is more below/)).toBeTruthy();
+});

@@ -14,6 +14,7 @@ function storeWith(...events: SessionEvent[]): SessionStore {
 
 test.each([
   [{ how: "allowed", by: "me" }, "Allowed on another device"],
+  [{ how: "allowed", by: "anna", edited: true }, "Allowed by anna, with changes"],
   [{ how: "denied", by: "anna" }, "Denied by anna"],
   [{ how: "answered", by: "me" }, "Answered on another device"],
   [{ how: "cancelled", by: "" }, "The agent took it back"],

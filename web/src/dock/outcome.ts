@@ -6,6 +6,7 @@ import { fieldsOf, textOf } from "../store/values.ts";
 export interface Ending {
   readonly how: string;
   readonly by: string;
+  readonly edited?: boolean;
 }
 
 const RECENT = 60;
@@ -28,7 +29,7 @@ export function endingWords(ending: Ending | undefined, me: string): string {
   const where = ending?.by === me ? "on another device" : `by ${ending?.by ?? ""}`;
   switch (ending?.how) {
     case "allowed":
-      return `Allowed ${where}`;
+      return `Allowed ${where}${ending.edited === true ? ", with changes" : ""}`;
     case "denied":
       return `Denied ${where}`;
     case "answered":

@@ -3,12 +3,14 @@ import { keysOf } from "../keys/actions.ts";
 import { chordOf } from "../keys/chord.ts";
 import { MAC } from "../keys/mac.ts";
 import { Button } from "../parts/button.tsx";
+import { useInSteps } from "../parts/in-steps.ts";
 import { useSettings } from "../parts/use-store.ts";
 import type { Prompt } from "../store/items.ts";
 import { Deny } from "./deny.tsx";
 import style from "./dock.module.css";
 import { EditInput } from "./edit-input.tsx";
 import type { Guard } from "./guard.ts";
+import { stepsOf } from "./long-subject.ts";
 import { Offers } from "./offers.tsx";
 import { useSeenEnd } from "./seen-end.ts";
 import { Subject } from "./subject.tsx";
@@ -32,7 +34,8 @@ export function Permission(props: Props): ReactNode {
   const { prompt, answer, guard, may, form, setForm } = props;
   const { keys } = useSettings();
   const card = useRef<HTMLDivElement>(null);
-  const { seen, body, end, show } = useSeenEnd();
+  const there = useInSteps(() => stepsOf(prompt));
+  const { seen, body, end, show } = useSeenEnd(there);
   const firstOffer = useRef<HTMLButtonElement>(null);
   const plan = isPlan(prompt);
   const offers = offersOf(prompt.suggestions);
@@ -71,11 +74,11 @@ export function Permission(props: Props): ReactNode {
   useKeys(card, pressed);
   return (
     <div ref={card} className={style.card}>
-      <Body body={body} end={end} label={plan ? "The plan" : "What is asked"}>
+      <Body body={body} end={end} there={there} label={plan ? "The plan" : "What is asked"}>
         <Subject prompt={prompt} />
         <LongRules offers={offers} />
       </Body>
-      {may && !seen && form !== "deny" && (
+      {may && there && !seen && form !== "deny" && (
         <p className={style.more}>
           There is more below. Read to the end before you allow it.
           <Button look="quiet" onClick={show}>
@@ -162,17 +165,26 @@ function LongRules({ offers }: { readonly offers: readonly Offer[] }): ReactNode
 interface BodyProps {
   readonly body: RefObject<HTMLDivElement | null>;
   readonly end: RefObject<HTMLDivElement | null>;
+  /** What is in it can be drawn. */
+  readonly there: boolean;
   readonly label: string;
   readonly children: ReactNode;
 }
 
-/** The only part that scrolls. */
-function Body({ body, end, label, children }: BodyProps): ReactNode {
+/** The only part that scrolls. Its end is there only with all that stands before it. */
+function Body({ body, end, there, label, children }: BodyProps): ReactNode {
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, for the keyboard too
-    <div ref={body} className={style.body} role="group" aria-label={label} tabIndex={0}>
-      {children}
-      <div ref={end} className={style.end} />
+    <div
+      ref={body}
+      className={style.body}
+      role="group"
+      aria-label={label}
+      aria-busy={!there}
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls, for the keyboard too
+      tabIndex={0}
+    >
+      {there ? children : <div className={style.coming} />}
+      {there && <div ref={end} className={style.end} />}
     </div>
   );
 }

@@ -8,13 +8,13 @@ export interface SeenEnd {
   readonly show: () => void;
 }
 
-/** Whether somebody had the end of it on the screen. What fits is seen at once. */
-export function useSeenEnd(): SeenEnd {
+/** Whether somebody had the end of it on the screen. What fits is seen at once. `there`: it is drawn. */
+export function useSeenEnd(there: boolean): SeenEnd {
   const body = useRef<HTMLDivElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);
   useEffect(() => {
-    if (seen || end.current === null) return undefined;
+    if (!there || seen || end.current === null) return undefined;
     const watch = new IntersectionObserver(
       (found) => {
         if (found.some((one) => one.isIntersecting)) setSeen(true);
@@ -23,7 +23,7 @@ export function useSeenEnd(): SeenEnd {
     );
     watch.observe(end.current);
     return () => watch.disconnect();
-  }, [seen]);
+  }, [there, seen]);
   const show = (): void => {
     body.current?.scrollTo({ top: body.current.scrollHeight });
   };

@@ -1,13 +1,13 @@
-import { type ReactNode, useMemo } from "react";
+import type { ReactNode } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
-import { previewOf } from "../diff/preview.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { useSettings } from "../parts/use-store.ts";
 import type { Json, Prompt } from "../store/items.ts";
 import { type Fields, fieldsOf, textOf } from "../store/values.ts";
 import { Prose } from "../text/prose.tsx";
 import style from "./dock.module.css";
-import { exact, mixed, textsIn } from "./exact.ts";
+import { exact } from "./exact.ts";
+import { previewIn, strangeIn } from "./long-subject.ts";
 import { isPlan } from "./titles.ts";
 
 const COMMANDS = new Set(["Bash", "PowerShell"]);
@@ -18,7 +18,7 @@ export function Subject({ prompt }: { readonly prompt: Prompt }): ReactNode {
   const input = fieldsOf(prompt.input);
   const detail = fieldsOf(prompt.detail);
   const blocked = textOf(detail["blocked_path"]);
-  const strange = useMemo(() => mixed(textsIn(prompt.input).join("\n")), [prompt.input]);
+  const strange = strangeIn(prompt);
   return (
     <>
       {prompt.reason !== "" && <p className={style.reason}>{exact(prompt.reason)}</p>}
@@ -40,7 +40,7 @@ export function Subject({ prompt }: { readonly prompt: Prompt }): ReactNode {
 
 function What({ prompt, input }: { readonly prompt: Prompt; readonly input: Fields }): ReactNode {
   const { diff } = useSettings();
-  const preview = useMemo(() => previewOf(prompt.tool, prompt.input), [prompt]);
+  const preview = previewIn(prompt);
   if (isPlan(prompt)) {
     return (
       <>
