@@ -53,7 +53,7 @@ class Rig:
         self.project = folder / "project"
         self.project.mkdir(exist_ok=True)
         self.house = House(folder, journal, **more)
-        self.ahead_ms = 0
+        self.clock_ms = time.time_ns() // 1_000_000
         self.records: list[Record] = []
         self.devices = Devices(
             DeviceFile(folder / "devices"),
@@ -91,11 +91,12 @@ class Rig:
         self._handhelds: list[Handheld] = []
 
     def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000 + self.ahead_ms
+        return self.clock_ms
 
     def later(self, ms: int = 1000) -> None:
-        """So much time has passed: what was held back is due, and a prompt has been there."""
-        self.ahead_ms += ms
+        """So much time has passed, and no more however slow the machine is: what was held back is
+        due, and a prompt has been there."""
+        self.clock_ms += ms
         for connection in list(self.door.connections):
             connection.flush()
 

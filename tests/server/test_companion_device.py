@@ -75,7 +75,7 @@ async def test_a_device_that_is_paired_while_it_waits_comes_in_at_once(rig: Rig)
 async def test_a_code_that_is_over_is_replaced_by_another_on_the_screen(rig: Rig) -> None:
     held = await rig.connect()
     first = (await held.hear())["promptToolDetail"]
-    rig.ahead_ms += 121_000
+    rig.clock_ms += 121_000
     for connection in rig.door.connections:
         connection.recognise()
     assert (await held.hear())["promptToolDetail"] != first
