@@ -99,6 +99,7 @@ def test_a_whole_session_without_a_mouse(gateway: Served, visitor: Visitor) -> N
     page.keyboard.press("y")
     expect(page.get_by_role("log")).to_contain_text("Done. It said")
     expect(message(page)).to_be_focused()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0)  # that turn is over
 
     page.keyboard.type("count")
     page.keyboard.press("Enter")
