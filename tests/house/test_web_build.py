@@ -76,6 +76,12 @@ def test_a_page_is_built_once_and_again_after_an_edit(tree: Path) -> None:
 
 
 @pytest.mark.needs("page-tools")
+def test_packages_alone_make_no_page(tree: Path) -> None:
+    build_web.build(with_packages(tree), packages_only=True)
+    assert not page(tree).exists()
+
+
+@pytest.mark.needs("page-tools")
 def test_a_page_that_cannot_be_built_leaves_the_old_one_and_says_where_it_is_wrong(
     tree: Path,
 ) -> None:
