@@ -17,7 +17,7 @@ from flybridge.model.commands import AnswerPermission, Close, SendInput
 from flybridge.model.content import Text
 from flybridge.model.ids import PromptId
 from flybridge.wire.runs import messages as w
-from tests.adapters.runs.test_translate import accepted, ended, opened, outcome, text
+from tests.adapters.runs.test_translate import accepted, ended, growing, opened, outcome, text
 
 ASK = '<!--QUESTION:{"questions":[%s]}-->'
 
@@ -255,16 +255,33 @@ def test_a_start_that_was_told_at_once_is_not_told_twice() -> None:
 
 
 def test_pieces_of_text_are_told_once_and_only_when_wanted() -> None:
-    run = Run(stream=True)
+    run = Run(growing("itm"), stream=True)
     run.said()
     run.adapter.preview("itm", 0, 2, "ab", 0)
     run.adapter.preview("itm", 0, 2, "ab", 0)
     run.adapter.preview("itm", 2, 3, "c", 0)
     assert [one["payload"]["content"] for one in run.said()] == ["ab", "c"]
-    quiet = Run()
+    quiet = Run(growing("itm"))
     quiet.said()
     quiet.adapter.preview("itm", 0, 2, "ab", 0)
     assert quiet.said() == []
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [growing("itm_1", "thinking")],
+        [growing("itm_1", "tool")],
+        [growing("itm_1", "text", parent="itm_helper")],
+        [growing("itm_1"), text("ab")],
+    ],
+)
+def test_only_a_text_that_will_be_told_is_told_in_pieces(events: list[e.Event]) -> None:
+    """Least of all a thought, or what a tool is called with, as if the agent had said it."""
+    run = Run(*events, stream=True, thinking=True)
+    run.said()
+    run.adapter.preview("itm_1", 0, 2, "ab", 0)
+    assert run.said() == []
 
 
 def test_an_answer_may_come_before_its_question_was_told_again() -> None:

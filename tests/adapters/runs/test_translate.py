@@ -15,6 +15,7 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import Options
 from flybridge.model.content import Text
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
+from flybridge.model.kinds import ItemKind
 from flybridge.wire.runs import messages as w
 
 KEY = InputKey(f"uid:0:{PROMPT}")
@@ -31,6 +32,10 @@ def accepted(key: InputKey = KEY) -> e.InputAccepted:
     return e.InputAccepted(
         key=key, kind="message", by="uid:0", fingerprint="f", content=(Text("go"),)
     )
+
+
+def growing(item: str, kind: ItemKind = "text", parent: str = "") -> e.Event:
+    return e.ItemStarted(item=ItemId(item), kind=kind, parent=ItemId(parent))
 
 
 def text(said: str, **more: Any) -> e.TextDone:

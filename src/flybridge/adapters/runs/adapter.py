@@ -172,7 +172,8 @@ class RunAdapter:
         known = self._deltas.get(item, 0)
         is_new = since == known or (since == 0 and known == 0)
         started = self.log.started
-        if is_new and text and started is not None and started.config.stream:
+        wanted = started is not None and started.config.stream and self.log.is_growing(item)
+        if is_new and text and wanted:
             self._deltas[item] = upto
             self._pass(w.Progress(kind="text_delta", content=text), now_ms)
 

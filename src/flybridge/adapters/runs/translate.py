@@ -63,6 +63,7 @@ class RunLog:
         self._dying = False
         self._past = False
         self._tools: dict[ItemId, str] = {}
+        self._growing: set[str] = set()  # texts of the agent itself
         self._artifacts: dict[str, None] = {}
         self._plans = 0
         self._summary = ""
@@ -72,6 +73,11 @@ class RunLog:
     def idle(self) -> bool:
         """Whether no input of the run is on its way: a marker's answer can be said."""
         return not self._own
+
+    def is_growing(self, item: str) -> bool:
+        """Whether it is a text that a frame will tell: no thought, no input of a tool, and nothing
+        of a subagent's."""
+        return item in self._growing
 
     def apply(self, seq: int, at_ms: int, event: e.Event | None) -> list[Frame]:
         """Take in the next event; the frames it makes."""
@@ -97,8 +103,12 @@ class RunLog:
             case e.SessionOpened():
                 self.started, self.started_ms = started(event), at_ms
                 return [self.started]
-            case e.TextDone() if not event.parent and event.status != "discarded":
-                return self._text(seq, at_ms, event.text)
+            case e.ItemStarted(item=item, kind="text", parent=""):
+                self._growing.add(item)
+                return []
+            case e.TextDone() if not event.parent:
+                self._growing.discard(event.item)
+                return [] if event.status == "discarded" else self._text(seq, at_ms, event.text)
             case e.ThinkingDone(text=text) if text and not event.parent and self._thinks:
                 return [Progress(kind="thinking", content=text)]
             case e.ToolStarted() | e.ToolResult():
