@@ -22,7 +22,7 @@ from tools.node import node
 ROOT = Path(__file__).parents[1]
 PYTEST = (sys.executable, "-m", "pytest", "-q")
 # each of about the same length, and of the same length as all that is not named here
-BESIDE = (("tests/agents", "tests/abuse"), ("tests/web", "tests/crash"))
+BESIDE = (("tests/agents",), ("tests/web", "tests/crash", "tests/abuse"))
 Running: TypeAlias = tuple[subprocess.Popen[bytes], IO[bytes]]
 
 

@@ -55,6 +55,7 @@ class Fate(msgspec.Struct):
     outcomes: list[str] = []
     reasons: list[str] = []
     lives: list[str] = []
+    left: bool = False  # the last attempt was handed over
     turn: str = ""
 
     @property
@@ -80,7 +81,8 @@ class Judge:
     - I6 turns, items and prompts begin once and end once
     - I7 no guarded tool ran without a committed allow, and none ran twice
     - I8 complete texts are what the script says, to the letter; partial ones its beginning
-    - I9 not delivered means never there
+    - I9 not delivered means never there; cancelled means that it never ran, and never was there
+      unless the agent itself gave it back
     """
 
     def __init__(self, evidence: Evidence, records: Sequence[Path], state: Path) -> None:
@@ -156,8 +158,10 @@ class Judge:
                 if fate.attempts > len(fate.outcomes):
                     self._break(f"I3 {key} was accepted again before its outcome")
                 fate.attempts += 1
+                fate.left = False
             elif entry.type == "input.dispatched":
                 fate.lives.append(entry.event["incarnation"])
+                fate.left = True
             elif entry.type == "input.consumed":
                 fate.turn = entry.event.get("turn", "")
             elif entry.type == "input.outcome":
@@ -214,8 +218,12 @@ class Judge:
         if last == "done" and got.executed != 1:
             self._break(f"I2 {sent.request} is done but ran {got.executed} times")
             self.verdict.counts["lost"] += 1
+        gave_back = last == "cancelled" and fate.left
         if last in ("not_delivered", "lost", "cancelled", "expired") and got.lines:
-            self._break(f"I9 {sent.request} is {last}, yet the agent got it")
+            if not gave_back:
+                self._break(f"I9 {sent.request} is {last}, yet the agent got it")
+            elif got.executed:
+                self._break(f"I9 {sent.request} is {last}, yet it ran")
         if last == "observed" and got.lines != 1:
             self._break(f"I2 {sent.request} was observed but came {got.lines} times")
 

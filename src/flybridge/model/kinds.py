@@ -11,7 +11,7 @@ Outcome: TypeAlias = Literal[
     "done",  # the turn that took it is over, or the setting was confirmed
     "observed",  # the agent had it; the turn was cut short
     "refused",  # the agent said no
-    "cancelled",  # withdrawn before it left
+    "cancelled",  # withdrawn before it left, or given back by the agent before it began
     "expired",  # its deadline passed before it left
     "not_delivered",  # proven: it never reached the agent; the same request id may try again
     "lost",  # written, and proven unread when the agent died

@@ -1,14 +1,12 @@
 import { type ReactNode, useMemo } from "react";
-import { DiffView } from "../diff/diff-view.tsx";
 import { previewOf } from "../diff/preview.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
-import { useSettings } from "../parts/use-store.ts";
 import type { Json } from "../store/items.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
 import { visible } from "../text/control.ts";
 import type { BodyProps } from "./body.ts";
 import { Given } from "./generic.tsx";
-import { shortPath } from "./target.ts";
+import { Previewed } from "./previewed.tsx";
 import style from "./body.module.css";
 
 /** What the agent had asked, before somebody changed it: folded away, because it did not run. */
@@ -33,20 +31,8 @@ interface SubjectProps {
 
 /** As the prompt showed it: a change as a difference, a command as one, anything else field by field. */
 function Subject({ id, tool, asked, cwd }: SubjectProps): ReactNode {
-  const { diff: mode } = useSettings();
   const preview = useMemo(() => previewOf(tool, asked), [tool, asked]);
-  if (preview !== null) {
-    return (
-      <DiffView
-        id={id}
-        path={shortPath(preview.path, cwd)}
-        hunks={preview.hunks}
-        mode={mode}
-        numbered={preview.numbered}
-        note="not done"
-      />
-    );
-  }
+  if (preview !== null) return <Previewed id={id} preview={preview} cwd={cwd} note="not done" />;
   const command = tool === "Bash" ? textOf(fieldsOf(asked)["command"]) : "";
   if (command !== "") return <p className={style.command}>{visible(command)}</p>;
   return <Given given={asked} draft="" blob="" />;

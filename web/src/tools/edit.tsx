@@ -9,6 +9,7 @@ import type { Diff } from "../store/items.ts";
 import { fieldsOf, parsed, textOf } from "../store/values.ts";
 import type { BodyProps } from "./body.ts";
 import { Output } from "./output.tsx";
+import { Previewed } from "./previewed.tsx";
 import { inputOf, shortPath } from "./target.ts";
 import style from "./body.module.css";
 
@@ -37,12 +38,10 @@ export function Edit({ store, item, cwd }: BodyProps): ReactNode {
   return (
     <div className={style.stack}>
       {preview !== null && (
-        <DiffView
+        <Previewed
           id={id}
-          path={shortPath(preview.path, cwd)}
-          hunks={preview.hunks}
-          mode={mode}
-          numbered={preview.numbered}
+          preview={preview}
+          cwd={cwd}
           note={[note, preview.note, failed ? "not done" : ""]
             .filter((one) => one !== "")
             .join(", ")}
