@@ -1,9 +1,9 @@
-"""Runs all tests: those of the page, then the others in three processes at once on two cores,
-because much of a test is waiting: for a real agent, for a browser, for a clock.
+"""Runs all tests: those of the page, then the others in two processes at once, because those
+that talk to real agents or to a browser mostly wait for them.
 
     python -m tools.run_tests
 
-What the others say comes out when the first has had its say. Exit status 1 when any failed.
+What the second one says comes out when the first has had its say. Exit status 1 when any failed.
 """
 
 from __future__ import annotations
@@ -12,18 +12,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias
 
 from tools.node import node
 
 ROOT = Path(__file__).parents[1]
-PYTEST = (sys.executable, "-m", "pytest", "-q")
-# each of about the same length, and of the same length as all that is not named here
-BESIDE = (("tests/agents",), ("tests/web", "tests/crash", "tests/abuse"))
-Running: TypeAlias = tuple[subprocess.Popen[bytes], IO[bytes]]
+WAITING = ("tests/agents", "tests/web")  # about as long as all the others together
 
 
 def page_tests() -> int:
@@ -37,30 +31,20 @@ def page_tests() -> int:
     return subprocess.run(argv, cwd=ROOT / "web", env=env, check=False).returncode
 
 
-@contextmanager
-def beside(folders: Sequence[str]) -> Iterator[Running]:
-    """The tests of these folders, in a process that keeps what it has to say to itself."""
-    with tempfile.TemporaryFile() as said:
-        running = subprocess.Popen([*PYTEST, *folders], cwd=ROOT, stdout=said, stderr=said)
-        try:
-            yield running, said
-        finally:
-            running.terminate()
-            running.wait()
-
-
 def main() -> int:
-    failed = [page_tests()]
-    with ExitStack() as stack:
-        others = [(folders, *stack.enter_context(beside(folders))) for folders in BESIDE]
-        ignored = [f"--ignore={one}" for folders in BESIDE for one in folders]
-        failed.append(subprocess.run([*PYTEST, *ignored], cwd=ROOT, check=False).returncode)
-        for folders, running, said in others:
-            failed.append(running.wait())
-            said.seek(0)
-            sys.stdout.write(f"\n{', '.join(folders)}:\n{said.read().decode(errors='replace')}")
-            sys.stdout.flush()
-    return int(any(failed))
+    page = page_tests()
+    run = [sys.executable, "-m", "pytest", "-q"]
+    with tempfile.TemporaryFile() as said:
+        second = subprocess.Popen([*run, *WAITING], cwd=ROOT, stdout=said, stderr=said)
+        try:
+            ignored = [f"--ignore={one}" for one in WAITING]
+            first = subprocess.run([*run, *ignored], cwd=ROOT, check=False).returncode
+            second.wait()
+        finally:
+            second.terminate()
+        said.seek(0)
+        sys.stdout.write(f"\n{', '.join(WAITING)}:\n{said.read().decode(errors='replace')}")
+    return int(bool(page or first or second.returncode))
 
 
 if __name__ == "__main__":

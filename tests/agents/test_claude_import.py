@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ import pytest
 
 from flybridge.errors import BusyError
 from flybridge.model import events as ev
+from flybridge.runtime.keeper_program import descendants
+from flybridge.runtime.process import alive
 from flybridge.store.claude_owners import owners_of
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, scripted
@@ -171,8 +174,14 @@ def foreign(bridge: Bridge, cwd: Path, *more: str) -> Iterator[subprocess.Popen[
     try:
         yield process
     finally:
+        # what leads to the model dies after it, with the same words on its command line
+        beside = descendants(process.pid)
         process.kill()
         process.communicate(timeout=20)
+        deadline = time.monotonic() + 20
+        while any(alive(one.pid, one.start) for one in beside):
+            assert time.monotonic() < deadline, "it goes on"
+            time.sleep(0.01)
 
 
 def say(process: subprocess.Popen[bytes], prompt: str) -> list[Any]:

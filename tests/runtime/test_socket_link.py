@@ -238,9 +238,10 @@ async def test_half_a_line_is_ended_and_is_a_loss(rig: Rig) -> None:
 
 
 async def test_the_end_of_the_process_comes_after_its_last_words(rig: Rig) -> None:
-    link = await rig.start("pass")
+    link = await rig.start("import os, time\nwhile not os.path.exists('end'): time.sleep(0.01)")
     wire = FakeWire()
     link._wire = wire
+    (rig.folder / "end").touch()
     await until(lambda: link.over)
     assert rig.heard.exits == []
     link.received(wire, b"last\n")
