@@ -20,7 +20,7 @@ import type { Answer } from "./use-answer.ts";
 
 export type Form = "" | "edit" | "deny";
 
-interface Props {
+export interface PermissionProps {
   readonly prompt: Prompt;
   readonly answer: Answer;
   readonly guard: Guard;
@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** A permission: what it is for, and the row that answers it, which is always on the screen. */
-export function Permission(props: Props): ReactNode {
+export function Permission(props: PermissionProps): ReactNode {
   const { prompt, answer, guard, may, form, setForm } = props;
   const { keys } = useSettings();
   const card = useRef<HTMLDivElement>(null);

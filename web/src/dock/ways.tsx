@@ -1,17 +1,8 @@
 import type { ReactNode } from "react";
-import type { Prompt } from "../store/items.ts";
-import type { Guard } from "./guard.ts";
-import { type Form, Permission } from "./permission.tsx";
+import { Permission, type PermissionProps } from "./permission.tsx";
 import { QuestionForm } from "./question.tsx";
-import type { Answer } from "./use-answer.ts";
 
-interface Props {
-  readonly prompt: Prompt;
-  readonly answer: Answer;
-  readonly guard: Guard;
-  readonly may: boolean;
-  readonly form: Form;
-  readonly setForm: (form: Form) => void;
+interface Props extends PermissionProps {
   /** Where all of this stands: it has the focus again when a form in it is left. */
   readonly around: { readonly current: HTMLElement | null };
 }
