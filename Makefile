@@ -9,7 +9,7 @@ COMPILE := $(PY) -m uv pip compile -q --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run chat web test agents check fmt docs screenshots browsers soak bench bench-full bench-web lock clean
+.PHONY: help run chat web test test-root agents check fmt docs screenshots browsers soak bench bench-full bench-web lock clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -25,6 +25,9 @@ web: .ready-run  ## build the page, if its sources changed
 
 test: web-tests agents  ## every test that needs no network and no key
 	@$(PY) -m tools.run_tests
+
+test-root: web-tests  ## the tests that need root, and the abuse suite as root
+	@$(PY) -m pytest -q --root-stage
 
 agents: .ready   ## install the real agents that tests run, where there is a registry
 	@$(PY) -m tools.install_agents

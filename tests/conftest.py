@@ -72,15 +72,42 @@ def _has(name: str) -> bool:
     return NEEDS[name]()
 
 
+def _needs(item: pytest.Item) -> list[str]:
+    """Return the names of what a test needs of the machine."""
+    names = [str(name) for mark in item.iter_markers("needs") for name in mark.args]
+    return [*names, "ptrace"] if item.get_closest_marker("strace") else names
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    wanted = [str(name) for mark in item.iter_markers("needs") for name in mark.args]
-    if item.get_closest_marker("strace"):
-        wanted.append("ptrace")
-    for name in wanted:
+    for name in _needs(item):
         if name not in NEEDS:
             pytest.fail(f"needs({name!r}): known are {', '.join(NEEDS)}", pytrace=False)
         if not _has(name):
             pytest.skip(COULD_NOT_RUN + name)
+
+
+# ---- the stage that .ci/run runs as root ---------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--root-stage",
+        action="store_true",
+        help="run only what needs root, and tests/abuse (which ordinary users run as well)",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--root-stage"):
+        return
+    abuse = Path(__file__).parent / "abuse"
+    kept: list[pytest.Item] = []
+    left_out: list[pytest.Item] = []
+    for item in items:
+        as_root = abuse in item.path.parents or "root" in _needs(item)
+        (kept if as_root else left_out).append(item)
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 # ---- one run: a mark for its processes, a folder for its files ---------------------------------
