@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 from collections import Counter
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from flybridge.server.peer import SO_PEERPIDFD
 from tests import leftovers
 from tests.browsers import chromium
 
@@ -49,6 +51,23 @@ def _can_trace() -> bool:
     return done.returncode == 0
 
 
+def _can_unshare() -> bool:
+    """Whether an ordinary user may make pid namespaces here: some systems forbid it."""
+    argv = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"]
+    return bool(shutil.which("unshare")) and not subprocess.run(argv, check=False).returncode
+
+
+def _has_peer_pidfd() -> bool:
+    """Whether the kernel tells the peer of a Unix socket as a pidfd (since Linux 6.5)."""
+    left, right = socket.socketpair()
+    with left, right:
+        try:
+            os.close(left.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD))
+        except OSError:
+            return False
+    return True
+
+
 NEEDS: dict[str, Callable[[], bool]] = {
     "strace": _program("strace"),
     "ptrace": _can_trace,
@@ -62,6 +81,9 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "page": (PAGE / "index.html").is_file,
     "page-tools": (PAGE.parents[3] / "web" / "node_modules" / "vite" / "package.json").is_file,
     "root": lambda: os.geteuid() == 0,
+    "ordinary-user": lambda: os.geteuid() != 0,
+    "pid-namespace": _can_unshare,
+    "peer-pidfd": _has_peer_pidfd,
     "linux": lambda: Path("/proc/self/stat").exists(),
     "full": lambda: Path("/dev/full").exists(),
 }

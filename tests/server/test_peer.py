@@ -74,6 +74,46 @@ def test_a_peer_that_is_gone_already_counts_as_an_agent(listener: socket.socket)
         assert caller_of(connection, []).scopes == TALK
 
 
+# Connects and ends; a program with a terminal gets its pid; then the connection is judged. The
+# pid namespace is our own, so that the next pid can be chosen.
+REUSED_PID = """
+import os, pty, socket, sys
+from pathlib import Path
+from flybridge.server.peer import caller_of
+path = sys.argv[1]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(path)
+listener.listen()
+pid = os.fork()
+if pid == 0:
+    socket.socket(socket.AF_UNIX).connect(path)
+    os._exit(0)
+os.waitpid(pid, 0)
+connection = listener.accept()[0]
+Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
+person, terminal = pty.fork()
+if person == 0:
+    os.execvp("sleep", ["sleep", "60"])
+assert person == pid, (person, pid)
+print(sorted(caller_of(connection, []).scopes))
+os.kill(person, 9)
+os.waitpid(person, 0)
+"""
+
+
+@pytest.mark.needs("pid-namespace", "peer-pidfd")
+def test_a05_a_pid_that_a_person_got_since_is_not_the_peer(short_tmp: Path) -> None:
+    own_pids = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    done = subprocess.run(
+        [*own_pids, sys.executable, "-c", REUSED_PID, str(short_tmp / "r")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == f"{sorted(TALK)}\n", done
+
+
 def test_somebody_at_a_terminal_may_do_everything(listener: socket.socket) -> None:
     address = listener.getsockname()
     pid, terminal = pty.fork()

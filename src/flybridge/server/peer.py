@@ -8,7 +8,9 @@ ones it opened itself. On one Unix user this is friction, not a wall: docs/expla
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import socket
 import struct
 from collections.abc import Iterable
@@ -21,6 +23,7 @@ from flybridge.runtime.keeper_program import Process, lineage
 from flybridge.runtime.process import boot_id, descends_from, start_time
 
 _CREDENTIALS = struct.Struct("iII")
+SO_PEERPIDFD = 77  # since Linux 6.5; the socket module does not name it
 TALK: frozenset[Scope] = frozenset({"view", "input", "interrupt"})
 OF_AGENT: frozenset[Scope] = TALK | {"control"}  # and what a team lets it do by that is little
 OPEN: frozenset[Scope] = TALK | {"spawn"}
@@ -40,6 +43,8 @@ def caller_of(connection: socket.socket, keepers: Iterable[tuple[int, str]]) -> 
         raise NotAllowedError("view", why="this gateway belongs to another user")
     of_agent = descends_from(pid, keepers) or _below_a_keeper(pid)
     of_person = ALL if has_terminal(pid) else OPEN
+    # Asked last: a process that still runs had its pid during everything that was read above.
+    of_agent = of_agent or not _still_runs(connection)
     scopes = TALK if of_agent else of_person
     return Caller(
         principal=agent_of(f"uid:{uid}") if of_agent else f"uid:{uid}",
@@ -47,6 +52,25 @@ def caller_of(connection: socket.socket, keepers: Iterable[tuple[int, str]]) -> 
         process=f"{pid}:{start_time(pid) or ''}:{boot_id()}",
         of_agent=of_agent,
     )
+
+
+def _still_runs(connection: socket.socket) -> bool:
+    """Return whether the process that connected still runs.
+
+    A process can connect and end, and its pid can then belong to a person's program. Kernels
+    before Linux 6.5 do not know the peer's pidfd; there the answer is always yes.
+    """
+    try:
+        pidfd = connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+    except OSError as error:
+        return error.errno == errno.ENOPROTOOPT
+    try:
+        signal.pidfd_send_signal(pidfd, 0)
+    except OSError:
+        return False
+    finally:
+        os.close(pidfd)
+    return True
 
 
 def agent_of(principal: str) -> str:
