@@ -43,6 +43,7 @@ from flybridge.runtime.shelf import AgentShelf
 from flybridge.server.authority import Authority
 from flybridge.server.control_unix import ControlDoor
 from flybridge.server.keys import Keys
+from flybridge.server.tcp_peer import TcpPeers, peer_rules
 from flybridge.server.unix import Door
 from flybridge.session.ports import Agent
 from flybridge.store.audit import AuditLog
@@ -150,8 +151,11 @@ class Gateway:
         extra |= self.companions.table()
         desk = Desk(self.sessions, services.hub, journal, services.blobs, extra, audit=self._note)
         control.submit = desk.submit
-        self.front = self._make_front(tcp, desk, authority, services, journal.generation)
-        self.companions.bind(companion, desk)
+        if tcp is not None or companion is not None:
+            serve = self._config.serve
+            peers = TcpPeers(self.sessions.keepers, peer_rules(serve.forwarders, serve.users))
+            self.front = self._make_front(tcp, desk, authority, services, journal.generation, peers)
+            self.companions.bind(companion, desk, peers)
         clock = RunClock(desk, services.hub, services.blobs, now_ms)
         self.sessions.on_live = clock.begin
         adopted = await self.sessions.recover()
@@ -267,6 +271,7 @@ class Gateway:
         authority: Authority,
         services: Services,
         generation: int,
+        peers: TcpPeers,
     ) -> Front | None:
         """Take the port before anything is started: somebody else may have it."""
         if tcp is None:
@@ -279,7 +284,7 @@ class Gateway:
             authority,
             blobs=services.blobs,
             welcome=lambda caller: self._welcome(caller, generation),
-            keepers=self.sessions.keepers,
+            peers=peers,
             now_ms=now_ms,
             audit=self._note,
             audit_log=self._state.audit,

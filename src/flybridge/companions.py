@@ -18,6 +18,7 @@ from flybridge.store.devices import DeviceFile
 
 if TYPE_CHECKING:
     from flybridge.server.companion import CompanionDoor, CompanionSpec
+    from flybridge.server.tcp_peer import TcpPeers
 
 
 class Companions:
@@ -50,7 +51,7 @@ class Companions:
         """Where devices come in; empty where they do not."""
         return self._door.address if self._door is not None else ""
 
-    def bind(self, spec: CompanionSpec | None, desk: Desk) -> None:
+    def bind(self, spec: CompanionSpec | None, desk: Desk, peers: TcpPeers) -> None:
         """Take the port before anything is started: somebody else may have it.
 
         Raises:
@@ -60,7 +61,9 @@ class Companions:
             return
         from flybridge.server.companion import make_door  # only who serves pays for it
 
-        door = make_door(spec, desk, self._sessions, self._devices, now_ms=self._now_ms)
+        door = make_door(
+            spec, desk, self._sessions, self._devices, now_ms=self._now_ms, peers=peers
+        )
         door.bind()
         self._door = door
 

@@ -25,6 +25,7 @@ from flybridge.server.companion import CompanionDoor, CompanionSpec
 from flybridge.server.device_questions import DeviceQuestions
 from flybridge.server.devices import Devices
 from flybridge.server.slots import SlotHost
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.session.ports import Journal
 from flybridge.store.devices import DeviceFile, SlotSpec
 from flybridge.testing import recorder
@@ -84,7 +85,7 @@ class Rig:
             self.devices,
             self.host,
             now_ms=self.now_ms,
-            keepers=lambda: self.keepers,
+            peers=TcpPeers(lambda: self.keepers),
         )
         self.house.sessions.on_live = self.host.noticed
         self.keepers: list[tuple[int, str]] = []

@@ -12,7 +12,7 @@ class LooseTransport(asyncio.Transport):
     """``stuck``: nothing is taken, as with a peer that does not read."""
 
     def __init__(self, *, stuck: bool = False) -> None:
-        super().__init__({"peername": ("127.0.0.1", 1)})
+        super().__init__({"peername": ("198.51.100.1", 1), "sockname": ("198.51.100.2", 2)})
         self.protocol: asyncio.Protocol
         self.writes: list[bytes] = []
         self.stuck = stuck

@@ -19,6 +19,7 @@ from flybridge.runtime.live import LiveSession
 from flybridge.server.control import Control, ControlSpec
 from flybridge.server.control_sockets import ControlSocketDoor
 from flybridge.server.control_unix import ControlDoor
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.teams import Policy
 from flybridge.session.ports import Journal
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
@@ -65,8 +66,9 @@ class Steered(Web):
         super().__init__(house, extra=self.control.table())
         self.control.submit = self.desk.submit
         self._numbers = itertools.count(1)
-        more: Any = {"welcome": _welcome, "now_ms": self.clock, "keepers": house.sessions.keepers}
-        self.unix = ControlDoor(self.desk, **more)
+        more: Any = {"welcome": _welcome, "now_ms": self.clock}
+        self.unix = ControlDoor(self.desk, keepers=house.sessions.keepers, **more)
+        more["peers"] = TcpPeers(house.sessions.keepers)
         self.senders = ControlSocketDoor(
             self.desk, gate=self.gate, authority=self.authority, audit=self._noted, **more
         )

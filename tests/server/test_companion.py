@@ -11,6 +11,7 @@ import pytest
 
 from flybridge.errors import GatewayError
 from flybridge.server.companion import CompanionDoor, CompanionSpec, make_door
+from flybridge.server.tcp_peer import TcpPeers
 from tests.runtime.house import until
 from tests.server.companion_rig import HERE, Rig, companion
 from tests.server.handheld import Handheld
@@ -104,5 +105,12 @@ async def test_a_port_that_is_taken_is_said(rig: Rig) -> None:
 
 async def test_a_door_is_made_with_what_its_slots_hold(rig: Rig) -> None:
     spec = CompanionSpec(host=HERE, port=0, agent="recorder", dir="/somewhere")
-    door = make_door(spec, rig.desk, rig.house.sessions, rig.devices, now_ms=rig.now_ms)
+    door = make_door(
+        spec,
+        rig.desk,
+        rig.house.sessions,
+        rig.devices,
+        now_ms=rig.now_ms,
+        peers=TcpPeers(rig.house.sessions.keepers),
+    )
     assert (door.host.spec(3).agent, door.host.spec(3).dir) == ("recorder", "/somewhere")

@@ -10,6 +10,7 @@ import pytest
 from flybridge.server.authority import Authority
 from flybridge.server.front import Front
 from flybridge.server.tcp import TcpSpec
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import PROTO, Welcome
 from tests.runtime.house import House
@@ -33,7 +34,7 @@ def front(house: House, spec: TcpSpec, authority: Authority | None = None) -> Fr
         welcome=lambda caller: Welcome(
             proto=PROTO, version="1", generation=1, principal=caller.principal
         ),
-        keepers=house.sessions.keepers,
+        peers=TcpPeers(house.sessions.keepers),
         now_ms=lambda: 1,
         audit=lambda record: None,
         audit_log=house.folder / "audit.log",

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from flybridge.errors import StorageError
+from flybridge.runtime.caller import Verdict
 from flybridge.server.outgoing import CSP
 from flybridge.server.routes.route import Call, Done, Route
 from tests.server.web import Web, serving
@@ -139,13 +140,13 @@ async def test_a_route_that_is_refused_is_audited(web: Web) -> None:
 async def test_uvicorn_makes_one_address_tuple_for_each_connection(web: Web) -> None:
     """What tcp_peer knows connections by; if this changes, it only judges more often."""
     seen: list[object] = []
-    inner = web.app.of_agent
+    inner = web.app.verdict
 
-    async def of_agent(scope: Any) -> bool:
+    async def verdict(scope: Any, login: str = "") -> Verdict:
         seen.append(scope["client"])
-        return await inner(scope)
+        return await inner(scope, login)
 
-    web.app.of_agent = of_agent  # type: ignore[method-assign]
+    web.app.verdict = verdict  # type: ignore[method-assign]
 
     def twice() -> None:
         connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=20)

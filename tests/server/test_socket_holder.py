@@ -8,7 +8,10 @@ import sys
 import pytest
 
 from flybridge.runtime.keeper_program import Process, process
-from flybridge.server.socket_holder import holder_of
+from flybridge.server import socket_holder
+from flybridge.server.peer_socket import find_socket
+from flybridge.server.socket_holder import find_holders, holder_of, is_held_by, is_outside
+from tests.server.holding import holding
 
 pytestmark = pytest.mark.needs("linux")
 HOLD = (
@@ -59,3 +62,55 @@ def test_what_cannot_be_looked_up_is_nobody() -> None:
     assert holder_of(("no address", 1), ("127.0.0.1", 1), None) is None
     gone = Process(2**22 + 1, b"1 (x) S 0 1 1" + b" 0" * 20)
     assert holder_of(("127.0.0.1", 1), ("127.0.0.1", 2), [gone]) is None
+
+
+def inode_of(*ends: tuple[str, int]) -> int:
+    found = find_socket(*ends)
+    assert found is not None
+    return found.inode
+
+
+def test_the_holders_of_several_sockets_are_found_in_one_search() -> None:
+    with holding("plain") as (*mine, first), holding("thread") as (*theirs, second):
+        wanted = [inode_of(*mine), inode_of(*theirs), 1]
+        keeper = process(second)
+        assert keeper is not None
+        found = find_holders(wanted, {(keeper.pid, keeper.start)})
+        outside = found[wanted[0]]
+        assert outside is not None
+        assert outside.outside is not None
+        assert (outside.below, outside.outside.pid) == (False, first)
+        assert found[wanted[1]] == (True, None)
+        assert found[wanted[2]] == (False, None)
+
+
+def test_threads_are_read_one_by_one_where_the_kernel_does_not_compare_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(socket_holder, "_KCMP", 0)
+    with holding("thread") as (*ends, pid):
+        keeper = process(pid)
+        assert keeper is not None
+        inode = inode_of(*ends)
+        assert find_holders([inode], {(pid, keeper.start)}) == {inode: (True, None)}
+
+
+def test_a_search_has_a_bound_in_files_and_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket_holder, "MAX_FILES", 0)
+    assert find_holders([1], set()) == {1: None}
+    monkeypatch.undo()
+    monkeypatch.setattr(socket_holder, "MAX_S", -1.0)
+    assert find_holders([1], set()) == {1: None}
+
+
+def test_a_holder_counts_only_as_the_process_it_was() -> None:
+    with holding("plain") as (*ends, pid):
+        holder = process(pid)
+        assert holder is not None
+        inode = inode_of(*ends)
+        assert is_held_by(holder, inode, set())
+        assert not is_held_by(holder, inode + 1, set())
+        assert not is_held_by(holder, inode, {(me().pid, me().start)})  # below a keeper
+        holder.start = "1"  # another process had this pid
+        assert not is_held_by(holder, inode, set())
+        assert not is_outside(holder, set())

@@ -8,118 +8,291 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
+from flybridge.errors import GatewayError
+from flybridge.runtime.caller import Verdict
 from flybridge.runtime.process import start_time
-from flybridge.server import tcp_peer
-from flybridge.server.tcp_peer import Address, TcpPeers, is_of_agent
+from flybridge.server import batches, peer_socket, socket_holder, tcp_peer
+from flybridge.server.peer_socket import Address, TcpSocket
+from flybridge.server.tcp_peer import PeerRules, TcpPeers, other_user, peer_rules
+from tests.server.holding import WAYS, holding
 
 pytestmark = pytest.mark.needs("linux")
-CONNECT = """
-import socket, sys
-one = socket.create_connection((sys.argv[1], int(sys.argv[2])))
-sys.stdin.read()
-"""
 
 
-def me() -> tuple[int, str]:
-    return os.getpid(), start_time(os.getpid()) or ""
+def identity(pid: int) -> tuple[int, str]:
+    return pid, start_time(pid) or ""
 
 
 @contextmanager
-def connected(family: int = socket.AF_INET) -> Iterator[tuple[Address, Address]]:
+def connected(host: str = "127.0.0.1") -> Iterator[tuple[Address, Address]]:
     """A connection of this very process to itself: the client's address and the server's."""
-    host = "127.0.0.1" if family == socket.AF_INET else "::1"
     with (
-        socket.create_server((host, 0), family=family) as server,
+        socket.create_server((host, 0)) as server,
         socket.create_connection(server.getsockname()[:2]) as client,
         server.accept()[0],
     ):
         yield client.getsockname()[:2], server.getsockname()[:2]
 
 
-def test_a_socket_held_below_a_keeper_is_an_agents() -> None:
+async def verdict(client: Address, server: Address, *keepers: tuple[int, str]) -> Verdict:
+    return await TcpPeers(lambda: keepers).verdict(client, server)
+
+
+# ---- our own user --------------------------------------------------------------------------------
+
+
+async def test_a_program_outside_every_keeper_is_a_persons() -> None:
+    with holding("plain") as (client, server, _):
+        assert await verdict(client, server) == "person"
+        other = (os.getpid(), "another start")  # a pid alone names nobody
+        assert await verdict(client, server, other) == "person"
+
+
+@pytest.mark.parametrize("way", ["plain", "device", "thread", "leader"])
+async def test_a05_a_socket_below_a_keeper_is_an_agents_in_whichever_table(way: str) -> None:
+    with holding(way) as (client, server, _):
+        assert await verdict(client, server, identity(os.getpid())) == "agent"
+
+
+@pytest.mark.parametrize("way", ["flight", "undumpable"])
+@pytest.mark.parametrize("below", [True, False])
+async def test_a05_a_socket_that_nobody_is_seen_to_hold_is_no_persons(
+    way: str, below: bool
+) -> None:
+    if way == "undumpable" and os.geteuid() == 0:
+        pytest.skip("root reads every table")
+    with holding(way) as (client, server, pid):
+        keepers = [identity(pid)] if below else []
+        assert await verdict(client, server, *keepers) == "forwarded"
+
+
+@pytest.mark.parametrize("way", ["thread", "leader"])
+async def test_a05_outside_keepers_only_the_first_threads_table_counts(way: str) -> None:
+    with holding(way) as (client, server, _):
+        assert await verdict(client, server) == "forwarded"
+
+
+async def test_a02_a_process_below_a_keeper_that_cannot_be_read_changes_nothing() -> None:
+    """A keeper hides its memory, and so does the sandbox of a browser that an agent starts."""
+    with (
+        holding("undumpable") as (_, _, hidden),
+        holding("plain") as (client, server, _),
+    ):
+        assert await verdict(client, server, identity(hidden)) == "person"
+
+
+async def test_a_socket_that_is_held_on_both_sides_is_an_agents() -> None:
     with connected() as (client, server):
-        assert is_of_agent(client, server, {me()})
+        inherits = "import sys; print('ready', flush=True); sys.stdin.read()"
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "close_fds": False}
+        for fd in range(3, 100):
+            try:
+                os.set_inheritable(fd, True)
+            except OSError:
+                continue
+        argv = [sys.executable, "-c", inherits]
+        with subprocess.Popen(argv, **pipes) as child:  # type: ignore[call-overload]  # noqa: ASYNC220
+            assert child.stdout.readline() == b"ready\n"
+            assert await verdict(client, server) == "person"
+            assert await verdict(client, server, identity(child.pid)) == "agent"
+            child.communicate(b"", timeout=60)
 
 
-def test_a_socket_held_by_somebody_else_is_not() -> None:
-    with connected() as (client, server), subprocess.Popen(["sleep", "30"]) as other:
-        keeper = (other.pid, start_time(other.pid) or "")
-        assert not is_of_agent(client, server, {keeper})
-        other.kill()
+# ---- other users ---------------------------------------------------------------------------------
 
 
-def test_a_descendant_counts_as_its_keeper() -> None:
+@pytest.mark.parametrize(
+    ("uid", "expected"),
+    [(0, "forwarded"), (4343, "refused"), (33, "forwarded"), (1777, "person")],
+)
+async def test_a04_another_users_socket_is_judged_by_its_owner(
+    monkeypatch: pytest.MonkeyPatch, uid: int, expected: Verdict
+) -> None:
+    """The owner is played here; tests/abuse/test_other_users.py has real ones."""
+    if os.geteuid() == uid:
+        pytest.skip("that is us")
+    monkeypatch.setattr(tcp_peer, "find_socket", lambda *ends: TcpSocket(uid, 1, 1))
+    rules = PeerRules(forwarders=frozenset({33}), users=frozenset({1777}))
+    peers = TcpPeers(tuple, rules)
+    with connected() as (client, server):
+        origin = await peers.origin(client, server)
+        assert await peers.verdict(client, server) == expected
+        assert (origin.refused is not None) == (expected == "refused")
+
+
+def test_a04_the_refusal_names_the_setting_that_would_allow_it() -> None:
+    refused = other_user(4343)
+    assert (refused.status, refused.code) == (403, "other_user")
+    assert "uid 4343" in refused.message
+    assert "serve.users" in refused.message
+    assert "serve.forwarders" in refused.message
+    assert "'root' (uid 0)" in other_user(0).message
+
+
+def test_users_are_named_or_numbered() -> None:
+    assert peer_rules(["root", 33], ["44"]) == PeerRules(
+        forwarders=frozenset({0, 33}), users=frozenset({44})
+    )
+    with pytest.raises(GatewayError, match=r"serve\.users: there is no user 'nobody here'"):
+        peer_rules([], ["nobody here"])
+
+
+# ---- elsewhere, or gone --------------------------------------------------------------------------
+
+
+async def test_who_is_on_another_machine_is_remote() -> None:
+    peers = TcpPeers(lambda: [identity(os.getpid())])
+    assert await peers.verdict(("198.51.100.7", 1), ("198.51.100.8", 2)) == "remote"
+    assert await peers.verdict(("2001:db8::7", 1), ("2001:db8::8", 2)) == "remote"
+
+
+async def test_who_is_gone_or_has_no_address_is_refused() -> None:
+    peers = TcpPeers(tuple)
+    for ends in (
+        (("127.0.0.1", 1), ("127.0.0.1", 2)),
+        (("::1", 1), ("::1", 2)),
+        (("no address", 1), ("198.51.100.8", 2)),
+        (None, None),
+    ):
+        origin = await peers.origin(*ends)
+        assert origin.refused is not None
+        assert origin.refused.code == "unknown_peer"
+        assert await peers.verdict(*ends) == "refused"
+
+
+@pytest.mark.parametrize("reset", [True, False])
+async def test_a05_who_asks_and_closes_at_once_is_refused(reset: bool) -> None:
+    """Nobody can tell whose socket it was: not even whether it was our own user's."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        inner = [sys.executable, "-c", CONNECT, "127.0.0.1", str(port)]
-        program = "import subprocess, sys; subprocess.run(sys.argv[1:])"
-        command = [sys.executable, "-c", program, *inner]
-        with subprocess.Popen(command, stdin=subprocess.PIPE) as keeper:
-            server.settimeout(20)
-            accepted, client = server.accept()
-            with accepted:
-                known = (keeper.pid, start_time(keeper.pid) or "")
-                assert is_of_agent(client, ("127.0.0.1", port), {known})
-                other = (keeper.pid, "another start")  # a pid alone names nobody
-                assert not is_of_agent(client, ("127.0.0.1", port), {other})
-            keeper.communicate(b"", timeout=20)
+        client = socket.create_connection(server.getsockname())
+        with server.accept()[0]:
+            ends = client.getsockname(), client.getpeername()
+            client.sendall(b"POST / HTTP/1.1\r\n\r\n")
+            if reset:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            client.close()
+            assert await TcpPeers(tuple).verdict(*ends) == "refused"
 
 
-@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="no IPv6")
-def test_ipv6_is_told_too() -> None:
-    try:
-        with connected(socket.AF_INET6) as (client, server):
-            assert is_of_agent(client, server, {me()})
-    except OSError:
-        pytest.skip("no IPv6 loopback")
-
-
-def test_an_address_in_both_its_forms_is_one() -> None:
+async def test_an_end_in_another_network_namespace_is_forwarded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only our own end is in the kernel's lists, and stays open."""
     with connected() as (client, server):
-        mapped = (f"::ffff:{client[0]}", client[1]), (f"::ffff:{server[0]}", server[1])
-        assert is_of_agent(*mapped, {me()})
+
+        def ours_only(wanted: object) -> dict[object, TcpSocket]:
+            return {(server, client): TcpSocket(os.geteuid(), 7, peer_socket.ESTABLISHED)}
+
+        monkeypatch.setattr(tcp_peer, "find_socket", lambda *ends: None)
+        monkeypatch.setattr(tcp_peer, "find_in_tables", ours_only)
+        assert await TcpPeers(tuple).verdict(client, server) == "forwarded"
 
 
-def test_who_is_here_and_gone_counts_as_an_agent_and_who_is_elsewhere_does_not() -> None:
-    assert is_of_agent(("127.0.0.1", 1), ("127.0.0.1", 2), {me()})
-    assert is_of_agent(("::1", 1), ("::1", 2), {me()})
-    assert not is_of_agent(("192.0.2.7", 1), ("192.0.2.8", 2), {me()})
-    assert is_of_agent(("no address", 1), ("192.0.2.8", 2), {me()})
+async def test_a_kernel_without_sock_diag_is_asked_by_its_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*ends: Address) -> None:
+        raise OSError("no such family")
+
+    monkeypatch.setattr(tcp_peer, "find_socket", refuse)
+    with holding("plain") as (client, server, _):
+        assert await verdict(client, server) == "person"
+        assert await verdict(client, server, identity(os.getpid())) == "agent"
 
 
-def test_too_many_files_to_look_at_cannot_be_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tcp_peer, "MAX_FILES", 1)
-    with connected() as (client, server), subprocess.Popen(["sleep", "30"]) as other:
-        assert is_of_agent(client, server, {(other.pid, start_time(other.pid) or "")})
-        other.kill()
+# ---- what it costs -------------------------------------------------------------------------------
 
 
-async def test_without_keepers_nobody_is_looked_at() -> None:
-    assert not await TcpPeers(tuple).of_agent(None, None)
-    assert await TcpPeers(lambda: [me()]).of_agent(None, None)
+async def test_a_search_beyond_its_bound_is_forwarded_and_made_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    peers = TcpPeers(tuple)
+    with holding("plain") as (client, server, _):
+        monkeypatch.setattr(socket_holder, "MAX_FILES", 1)
+        assert await peers.verdict(client, server) == "forwarded"
+        monkeypatch.undo()
+        assert await peers.verdict(client, server) == "person"
+        again = (client[0], client[1])
+        monkeypatch.setattr(batches, "MAX_WAITING", 0)
+        assert await TcpPeers(tuple).verdict(again, server) == "forwarded"
 
 
 async def test_a_connection_is_judged_once_and_known_by_its_own_tuple() -> None:
-    keepers = [me()]
+    keepers = [identity(os.getpid())]
     peers = TcpPeers(lambda: keepers)
     with connected() as (client, server):
         same = (client[0], int(str(client[1])))
-        assert await peers.of_agent(client, server)
+        assert await peers.verdict(client, server) == "agent"
         keepers[:] = [(os.getpid(), "another start")]
-        assert await peers.of_agent(client, server)  # as it was judged
-        assert not await peers.of_agent(same, server)  # another connection with that address
+        assert await peers.verdict(client, server) == "agent"  # as it was judged
+        assert await peers.verdict(same, server) == "person"  # another one with that address
+
+
+async def test_the_holder_of_a_logins_last_connection_is_looked_at_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    peers = TcpPeers(tuple)
+    with connected() as (client, server):
+        assert await peers.verdict(client, server, login="a") == "person"
+
+    def search(*_: object) -> dict[int, None]:
+        raise AssertionError("all processes were looked at")
+
+    monkeypatch.setattr(tcp_peer, "find_holders", search)
+    for login in ("a", "b", ""):  # the same browser may have another login
+        with connected() as (client, server):
+            assert await peers.verdict(client, server, login=login) == "person"
+    with (
+        holding("plain") as (client, server, _),
+        pytest.raises(AssertionError, match="all processes"),
+    ):
+        await peers.verdict(client, server, login="a")
+
+
+async def test_a_holder_that_is_below_a_keeper_by_now_is_an_agent() -> None:
+    keepers: list[tuple[int, str]] = []
+    peers = TcpPeers(lambda: keepers)
+    with connected() as (client, server):
+        assert await peers.verdict(client, server, login="a") == "person"
+    keepers.append(identity(os.getpid()))
+    with connected() as (client, server):
+        assert await peers.verdict(client, server, login="a") == "agent"
+
+
+async def test_many_connections_share_their_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[int] = []
+    inner = tcp_peer.find_holders
+
+    def counted(inodes: object, keepers: object) -> object:
+        runs.append(1)
+        return inner(inodes, keepers)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tcp_peer, "find_holders", counted)
+    peers = TcpPeers(lambda: [identity(os.getpid())])
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
+        clients = [socket.create_connection(server.getsockname()) for _ in range(60)]
+        ends = [(one.getsockname(), one.getpeername()) for one in clients]
+        found = await asyncio.gather(*(peers.verdict(*each) for each in ends))
+        for client in clients:
+            client.close()
+    assert found == ["agent"] * 60
+    assert len(runs) <= 3
 
 
 async def test_judging_does_not_hold_up_the_loop() -> None:
-    peers = TcpPeers(lambda: [me()])
+    peers = TcpPeers(tuple)
     threads: list[str] = []
     with connected() as (client, server):
-        judging = asyncio.ensure_future(peers.of_agent(client, server))
-        await asyncio.sleep(0)
-        threads += [one.name for one in threading.enumerate()]
-        assert await judging
+        judging = asyncio.ensure_future(peers.verdict(client, server))
+        while not judging.done():
+            threads += [thread.name for thread in threading.enumerate()]
+            await asyncio.sleep(0)
+        assert await judging == "person"
     assert any(name.startswith("asyncio") for name in threads)
+
+
+def test_every_trick_is_tried() -> None:
+    assert set(WAYS) == {"plain", "device", "thread", "leader", "flight", "undumpable"}

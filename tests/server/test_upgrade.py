@@ -15,11 +15,12 @@ from flybridge.runtime.process import start_time
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import Head, Refused
 from flybridge.server.peer import TALK
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.server.tcp_peer import Origin, TcpPeers
 from flybridge.server.upgrade import (
     UNSENT_BYTES,
     Room,
     bad_form,
+    glance,
     head_of,
     identify,
     judged,
@@ -127,14 +128,27 @@ async def test_a_person_acts_for_themselves_and_an_agent_only_talks() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as client:
         client.connect(server.getsockname())
         wire = Wire(client)
-        assert await judged(TcpPeers(tuple), caller, wire) is caller
-        strange = TcpPeers(lambda: [(me, "another life")])
-        assert await judged(strange, caller, wire) is caller
+        for peers in (TcpPeers(tuple), TcpPeers(lambda: [(me, "another life")])):
+            found = await judged(peers, caller, wire)
+            assert isinstance(found, Caller)
+            assert (found.scopes, found.peer) == (ALL_SCOPES, "person")
         agents = TcpPeers(lambda: [(me, start_time(me) or "")])
         found = await judged(agents, caller, wire)
+    assert isinstance(found, Caller)
     assert found.of_agent
     assert found.scopes == TALK
-    assert (await judged(agents, caller, LooseTransport())).of_agent  # nobody can tell
+
+
+async def test_a_connection_without_ends_is_refused_with_any_credential() -> None:
+    wire = LooseTransport()
+    wire._extra = {}  # type: ignore[attr-defined]
+    for scopes in (ALL_SCOPES, TALK):
+        found = await judged(TcpPeers(tuple), Caller(principal="me", scopes=scopes), wire)
+        assert isinstance(found, Refused)
+        assert (found.status, found.code) == (403, "unknown_peer")
+    assert isinstance(await judged(TcpPeers(tuple), None, wire), Refused)
+    assert isinstance(glance(TcpPeers(tuple), wire), Origin)
+    assert glance(TcpPeers(tuple), None) is None
 
 
 def test_the_audit_log_hears_who_was_sent_away() -> None:

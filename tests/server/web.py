@@ -33,6 +33,7 @@ from flybridge.server.http import make_app
 from flybridge.server.keys import Keys
 from flybridge.server.routes.route import API, Route
 from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.websocket import WebSocketDoor
 from flybridge.store.audit import AuditLog
 from flybridge.store.claude_history import ClaudeHistory
@@ -130,7 +131,7 @@ class Web:
             audit=self.audit,
             audit_log=folder / "audit.log",
             history=ClaudeHistory(self.claude),
-            keepers=self._keepers,
+            peers=TcpPeers(self._keepers),
             keep_alive_s=keep_alive_s,
             routes=routes,
         )

@@ -30,6 +30,7 @@ from flybridge.runtime.desk import Client
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import gate_for
 from flybridge.server.native import Requests
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.upgrade import Room, Timing
 from flybridge.server.websocket import PATH, WebSocketDoor
 from flybridge.store.credentials import CredentialFile
@@ -111,7 +112,7 @@ class OpenDoor:
             welcome=welcome,
             now_ms=now_ms,
             audit=self.audited.append,
-            keepers=lambda: self.keepers,
+            peers=TcpPeers(lambda: self.keepers),
             timing=self.timing,
             room=self.room,
         )

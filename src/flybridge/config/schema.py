@@ -12,6 +12,7 @@ PROJECT_KEYS = frozenset({"default_agent", "title", "labels", "output"})
 
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=10**8)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
+User: TypeAlias = int | str  # a uid or a user name
 Kind: TypeAlias = Literal["claude", "demo"]
 
 # -P: the session's folder must not be on the demo's import path, a repository could hold
@@ -51,6 +52,8 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True):
     base_path: str = ""  # where a proxy puts it
     tls_cert: str = ""
     tls_key: str = ""
+    forwarders: tuple[User, ...] = ()  # other Unix users whose programs pass connections on
+    users: tuple[User, ...] = ()  # other Unix users who may sign in on this machine
     companion_host: str = ""  # where small devices come in, unencrypted; empty: nowhere
     companion_port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 3333
 

@@ -12,9 +12,15 @@ from flybridge.model.capabilities import Options
 from flybridge.session.state import State
 
 Scope: TypeAlias = Literal["view", "input", "interrupt", "approve", "spawn", "admin", "control"]
+Verdict: TypeAlias = Literal["agent", "person", "forwarded", "remote", "refused"]  # on a TCP peer
 OPENER = "flybridge.opener"  # the label that names the process which opened a session
 KEY = "flybridge.key"  # the label with the digest of the key by which its opener comes back
 OURS = frozenset({OPENER, KEY})
+AGENT = "an agent cannot grant itself anything"
+FORWARDED = (
+    "This connection is forwarded (SSH or a proxy). To approve from here, sign in with your "
+    "password or run `flybridge open --remote`."
+)
 
 _NEEDS: dict[type, Scope] = {
     c.SendInput: "input",
@@ -61,6 +67,9 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
     sessions: frozenset[str] = frozenset()  # the only ones it may know of; empty: all
     door: str = "unix"
     source: str = ""  # where it comes from, as far as the door can tell
+    peer: Verdict | Literal[""] = ""  # how its connection was judged; nothing at the Unix door
+    forwarding: bool = False  # its login was made to be used through SSH or a proxy
+    withheld: frozenset[Scope] = frozenset()  # scopes of its login that do not hold here
 
 
 def knows(caller: Caller, session: str) -> bool:
@@ -117,5 +126,11 @@ def authorise(
     opened = bool(caller.process) and (claimed or labels.get(OPENER) == caller.process)
     if scope in ("approve", "admin") and opened and not caller.of_agent:
         return
-    why = "an agent cannot grant itself anything" if caller.of_agent else ""
-    raise NotAllowedError(scope, why=why)
+    raise NotAllowedError(scope, why=why_not(caller, scope))
+
+
+def why_not(caller: Caller, scope: str) -> str:
+    """Return why a caller does not hold a scope, if there is more to say than that."""
+    if caller.of_agent:
+        return AGENT
+    return FORWARDED if scope in caller.withheld else ""

@@ -49,6 +49,8 @@ class Ticket(msgspec.Struct, frozen=True):
     expires_ms: int
     scopes: frozenset[Scope]
     name: str
+    forwarding: bool = False  # the login is made to be used through SSH or a proxy
+    person_only: bool = False  # it was passed to a browser here, in a command line all can read
 
 
 class Authority:
@@ -139,6 +141,7 @@ class Authority:
             sessions=frozenset(one.sessions),
             door=door,
             source=source,
+            forwarding=one.forwarding,
         )
 
     @staticmethod
@@ -172,16 +175,30 @@ class Authority:
 
     # ---- logging in --------------------------------------------------------------------------
 
-    def ticket(self, scopes: frozenset[Scope] = ALL_SCOPES, *, name: str = "") -> str:
+    def ticket(
+        self,
+        scopes: frozenset[Scope] = ALL_SCOPES,
+        *,
+        name: str = "",
+        forwarding: bool = False,
+        person_only: bool = False,
+    ) -> str:
         """A login for whoever brings this first, within a minute."""
         now_ms = self._now_ms()
         alive = {key: one for key, one in self._tickets.items() if one.expires_ms > now_ms}
         while len(alive) >= MAX_TICKETS:
             del alive[next(iter(alive))]
         value = secrets.token_urlsafe(32)
-        alive[_digest(value.encode())] = Ticket(now_ms + TICKET_MS, scopes, name)
+        alive[_digest(value.encode())] = Ticket(
+            now_ms + TICKET_MS, scopes, name, forwarding, person_only
+        )
         self._tickets = alive
         return value
+
+    def find_ticket(self, ticket: str) -> Ticket | None:
+        """Return a ticket that can still be used, and leave it as it is."""
+        found = self._tickets.get(_digest(ticket[:MAX_SECRET].encode("utf-8", "replace")))
+        return found if found is not None and found.expires_ms > self._now_ms() else None
 
     def login(self, ticket: str, *, door: str, source: str) -> str:
         """Trade a ticket for a cookie's value.
@@ -193,7 +210,7 @@ class Authority:
         found = self._tickets.pop(_digest(ticket[:MAX_SECRET].encode("utf-8", "replace")), None)
         if found is None or found.expires_ms <= self._now_ms():
             raise self._wrong(door, source, "ticket")
-        return self._new_login(found.scopes, found.name, door, source)
+        return self._new_login(found.scopes, found.name, door, source, found.forwarding)
 
     async def login_with_password(self, password: str, *, door: str, source: str) -> str:
         """Trade the password for a cookie's value. Takes a while, on purpose.
@@ -202,16 +219,19 @@ class Authority:
             NotAuthenticatedError: it is not the one, or there is none.
             TooManyTriesError: there were too many of those.
         """
-        self._may_try(door, source)
+        self.check_tries(door, source)
         self._limiter.failed(source, self._now_ms())  # counted before it is looked at
         known = self._all.password
         if known is None or not await asyncio.to_thread(is_password, password, known):
             raise self._wrong(door, source, "password", counted=True)
-        return self._new_login(ALL_SCOPES, "", door, source)
+        return self._new_login(ALL_SCOPES, "", door, source, forwarding=True)
 
-    def _new_login(self, scopes: frozenset[Scope], name: str, door: str, source: str) -> str:
+    def _new_login(
+        self, scopes: frozenset[Scope], name: str, door: str, source: str, forwarding: bool
+    ) -> str:
         principal = f"guest:{name}" if name else self._owner
         one, secret = self._new(name, scopes, LOGIN_MS, principal)
+        one = msgspec.structs.replace(one, forwarding=forwarding)
         logins = (*self._alive(self._all.logins), one)[-MAX_CREDENTIALS:]
         self._save(msgspec.structs.replace(self._all, logins=logins))
         self._note("login", "done", door=door, source=source, target=one.id)
@@ -316,7 +336,12 @@ class Authority:
     def _is_over(self, one: Credential) -> bool:
         return 0 < one.expires_ms <= self._now_ms()
 
-    def _may_try(self, door: str, source: str) -> None:
+    def check_tries(self, door: str, source: str) -> None:
+        """Refuse somebody who was wrong too often.
+
+        Raises:
+            TooManyTriesError: they were.
+        """
         wait_ms = self._limiter.wait_ms(source, self._now_ms())
         if wait_ms:
             self._note("login", "refused", code="too_many_tries", door=door, source=source)

@@ -24,7 +24,7 @@ from flybridge.server import frames
 from flybridge.server.companion_device import Connection
 from flybridge.server.devices import Devices
 from flybridge.server.slots import SlotHost
-from flybridge.server.tcp_peer import Keepers, TcpPeers
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.store.devices import SlotSpec
 
 BACKLOG = 32
@@ -51,14 +51,14 @@ class CompanionDoor:
         host: SlotHost,
         *,
         now_ms: Callable[[], int],
-        keepers: Keepers = tuple,
+        peers: TcpPeers | None = None,
     ) -> None:
         self._spec = spec
         self.desk = desk
         self.devices = devices
         self.host = host
         self.now_ms = now_ms
-        self.peers = TcpPeers(keepers)
+        self.peers = peers or TcpPeers(tuple)
         self.connections: dict[Connection, None] = {}  # the oldest first
         self.sources: Counter[str] = Counter()
         self.port = spec.port
@@ -157,8 +157,9 @@ def make_door(
     devices: Devices,
     *,
     now_ms: Callable[[], int],
+    peers: TcpPeers,
 ) -> CompanionDoor:
     """A door, and the slots behind it."""
     usual = SlotSpec(agent=spec.agent, dir=spec.dir)
     host = SlotHost(desk, sessions, devices, usual=usual)
-    return CompanionDoor(spec, desk, devices, host, now_ms=now_ms, keepers=sessions.keepers)
+    return CompanionDoor(spec, desk, devices, host, now_ms=now_ms, peers=peers)

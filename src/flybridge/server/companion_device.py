@@ -21,12 +21,12 @@ from websockets.server import ServerProtocol
 
 from flybridge.adapters.companion.device import AutoEdit, DeviceAdapter, Ignored, Pressed, Spawn
 from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
-from flybridge.runtime.caller import Caller
+from flybridge.runtime.caller import Caller, Verdict
 from flybridge.server import frames, strict_json, upgrade
 from flybridge.server.companion_http import answer_to, refused, token_of
 from flybridge.server.devices import Waiting
 from flybridge.server.frames import Allowance, Ending, Pieces
-from flybridge.server.peer import agent_of
+from flybridge.server.peer import restricted
 from flybridge.store.devices import Device
 from flybridge.wire.companion.budget import encode
 from flybridge.wire.companion.decode import decode
@@ -60,7 +60,7 @@ class Connection(asyncio.Protocol):
         self._upgraded = False
         self._over = False
         self._paused = False
-        self._of_agent = False
+        self._verdict: Verdict = "remote"
         self._pieces = Pieces()
         self._said = Allowance(at_once=32, per_s=8)
         self._flooding = False
@@ -133,6 +133,10 @@ class Connection(asyncio.Protocol):
 
     def _knock(self, request: Request) -> None:
         plain = answer_to(request)
+        here = self._door.devices.here(self.source)
+        origin = upgrade.glance(self._door.peers, self.transport) if here else None
+        if origin and origin.refused:
+            plain = refused(origin.refused.status)
         if plain is not None:
             self._reply(plain)
             return
@@ -149,14 +153,17 @@ class Connection(asyncio.Protocol):
         self._start(self._judge(token_of(request)))
 
     async def _judge(self, token: str) -> None:
-        """Nothing is shown before it is known whether an agent is at the other end."""
+        """Show nothing before it is known which program is at the other end."""
         transport = self.transport
         if transport is None:
             return
         if self._door.devices.here(self.source):
-            client, server = (transport.get_extra_info(one) for one in ("peername", "sockname"))
-            self._of_agent = await self._door.peers.of_agent(client[:2], server[:2])
+            ends = upgrade.ends_of(transport)
+            self._verdict = await self._door.peers.verdict(*ends, login=f"device:{self.source}")
         if self._over or self.transport is None:
+            return
+        if self._verdict == "refused":
+            self.end(frames.NOT_ALLOWED)
             return
         transport.resume_reading()
         if not (token and self._authenticate(token)):
@@ -200,12 +207,10 @@ class Connection(asyncio.Protocol):
     def _caller(self, device: Device, session: str = "") -> Caller:
         """An agent that got hold of a device's token may look, and nothing else."""
         caller = self._door.devices.caller(device, source=self.source, session=session)
-        if not self._of_agent:
-            return caller
-        principal = agent_of(caller.principal)
-        return msgspec.structs.replace(
-            caller, principal=principal, of_agent=True, scopes=caller.scopes & {"view"}
-        )
+        caller = restricted(caller, self._verdict)
+        if caller.of_agent:
+            return msgspec.structs.replace(caller, scopes=caller.scopes & {"view"})
+        return caller
 
     # ---- frames --------------------------------------------------------------------------------
 
@@ -252,7 +257,8 @@ class Connection(asyncio.Protocol):
         self.flush()
 
     def _auto_edit(self, adapter: DeviceAdapter, device: Device, *, on: bool) -> None:
-        may = not self._of_agent and self._door.host.auto_edit(device, adapter.slots, on=on)
+        trusted = self._verdict in ("person", "remote")
+        may = trusted and self._door.host.auto_edit(device, adapter.slots, on=on)
         if may:
             _log.info("device %r: auto-edit %s", device.name, "on" if on else "off")
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 from flybridge.model.audit import Record
@@ -14,6 +14,7 @@ from flybridge.server.cookies import cookie_name
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.websocket import WebSocketDoor
 from flybridge.session.ports import Blobs
 from flybridge.store.claude_history import ClaudeHistory
@@ -31,7 +32,7 @@ class Front:
         *,
         blobs: Blobs,
         welcome: Callable[[Caller], Welcome],
-        keepers: Callable[[], Iterable[tuple[int, str]]],
+        peers: TcpPeers,
         now_ms: Callable[[], int],
         audit: Callable[[Record], None],
         audit_log: Path,
@@ -56,7 +57,7 @@ class Front:
                 now_ms=now_ms,
                 changed=changed,
                 audit=audit,
-                keepers=keepers,
+                peers=peers,
             )
             for door in (WebSocketDoor, ControlSocketDoor)
         )
@@ -70,7 +71,7 @@ class Front:
             audit=audit,
             audit_log=audit_log,
             history=history,
-            keepers=keepers,
+            peers=peers,
             secure=spec.secure,
         )
 

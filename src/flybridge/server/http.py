@@ -10,6 +10,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from starlette.routing import Router
 
 from flybridge.errors import FlybridgeError, NotAllowedError, NotAuthenticatedError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, who
+from flybridge.runtime.caller import Caller, Verdict, who, why_not
 from flybridge.runtime.desk import Desk
 from flybridge.server.authority import Authority, cookie_of
 from flybridge.server.cookies import clear_cookie
@@ -37,7 +38,7 @@ from flybridge.server.incoming import (
 from flybridge.server.limiter import Limiter
 from flybridge.server.metrics import Metrics
 from flybridge.server.outgoing import Send, Sending, answered, failure, respond
-from flybridge.server.peer import OF_AGENT, TALK, agent_of
+from flybridge.server.peer import TALK, restricted
 from flybridge.server.problems import HttpError
 from flybridge.server.routes.route import PUBLIC, Api, Call, Route
 from flybridge.server.sse import Receive, Streams
@@ -106,6 +107,11 @@ class WebApp:
         if refused is not None:
             self._note_refusal(refused, head, source_of(scope))
             raise HttpError(refused.status, refused.code, refused.message)
+        origin = await self._peers.origin(scope.get("client"), scope.get("server"))
+        if origin.refused is not None:
+            self._note_refusal(origin.refused, head, source_of(scope))
+            refused = origin.refused
+            raise HttpError(refused.status, refused.code, refused.message)
         base = self._gate.base_path
         if base and not scope["path"].startswith(f"{base}/"):
             raise HttpError(404, "not_found", "there is nothing here")
@@ -137,8 +143,9 @@ class WebApp:
                 )
             )
 
-    async def of_agent(self, scope: Scope) -> bool:
-        return await self._peers.of_agent(scope.get("client"), scope.get("server"))
+    async def verdict(self, scope: Scope, login: str = "") -> Verdict:
+        """Judge the connection that a request came by."""
+        return await self._peers.verdict(scope.get("client"), scope.get("server"), login=login)
 
     async def caller_of(self, head: Head, scope: Scope) -> Caller:
         """Whoever sent this.
@@ -152,14 +159,9 @@ class WebApp:
             refused = Refused(401, NotAuthenticatedError.code, "")
             self._note_refusal(refused, head, source_of(scope))
             raise NotAuthenticatedError
-        if caller.scopes <= TALK or not await self.of_agent(scope):
+        if caller.scopes <= TALK:  # what everybody keeps
             return caller
-        return msgspec.structs.replace(
-            caller,
-            principal=agent_of(caller.principal),
-            of_agent=True,
-            scopes=caller.scopes & OF_AGENT,
-        )
+        return restricted(caller, await self.verdict(scope, caller.credential))
 
 
 class _Place:
@@ -197,16 +199,15 @@ class _Place:
 
     async def _admit(self, route: Route, head: Head, scope: Scope) -> Call:
         app, source = self._app, source_of(scope)
+        judge = partial(app.verdict, scope)
         if route.scope == PUBLIC:
-            of_agent = route.method != "GET" and await app.of_agent(scope)
-            return Call(app.api, head, caller=None, source=source, of_agent=of_agent)
+            return Call(app.api, head, caller=None, source=source, judge=judge)
         caller = await app.caller_of(head, scope)
         missing = next((one for one in route.needs if one not in caller.scopes), "")
         if missing:
             self._note_refusal(caller, route, missing)
-            why = "an agent cannot grant itself anything" if caller.of_agent else ""
-            raise NotAllowedError(missing, why=why)
-        return Call(app.api, head, caller=caller, source=source, of_agent=caller.of_agent)
+            raise NotAllowedError(missing, why=why_not(caller, missing))
+        return Call(app.api, head, caller=caller, source=source, judge=judge)
 
     def _note_refusal(self, caller: Caller, route: Route, missing: str) -> None:
         self._app.api.audit(
@@ -235,13 +236,13 @@ def make_app(
     audit: Callable[[Record], None] = lambda record: None,
     audit_log: Path | None = None,
     history: ClaudeHistory | None = None,
-    keepers: Callable[[], Iterable[tuple[int, str]]] = tuple,
+    peers: TcpPeers | None = None,
     secure: bool = False,
     keep_alive_s: float = 15.0,
     routes: Sequence[Route] = (),
 ) -> WebApp:
-    """The application for one desk. ``keepers`` says which processes hold agents; ``secure``:
-    clients come by TLS; ``routes`` are more of them."""
+    """The application for one desk. ``peers`` judges connections; ``secure``: clients come by
+    TLS; ``routes`` are more of them."""
     from flybridge.server.openapi import document
     from flybridge.server.routes.table import ROUTES
 
@@ -261,4 +262,4 @@ def make_app(
         base_path=gate.base_path,
         document=msgspec.json.encode(document(table, version=version, base_path=gate.base_path)),
     )
-    return WebApp(gate, api, table, TcpPeers(keepers))
+    return WebApp(gate, api, table, peers or TcpPeers(tuple))

@@ -16,9 +16,11 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
+
 from flybridge.errors import NotAllowedError
 from flybridge.runtime import keeper_program
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.caller import Caller, Scope, Verdict
 from flybridge.runtime.keeper_program import Process, lineage
 from flybridge.runtime.process import boot_id, descends_from, start_time
 
@@ -76,6 +78,26 @@ def _still_runs(connection: socket.socket) -> bool:
 def agent_of(principal: str) -> str:
     """In whose name an agent acts that somebody let in: never in theirs."""
     return f"agent:{principal}"
+
+
+def restricted(caller: Caller, verdict: Verdict) -> Caller:
+    """Return the caller with the scopes that hold on a connection that was judged like this.
+
+    An agent acts in a name of its own. On a forwarded connection nobody can tell which program
+    asks: only a login that was made for that holds there in full.
+    """
+    caller = msgspec.structs.replace(caller, peer=verdict)
+    if verdict == "agent":
+        return msgspec.structs.replace(
+            caller,
+            principal=agent_of(caller.principal),
+            of_agent=True,
+            scopes=caller.scopes & OF_AGENT,
+        )
+    if verdict == "forwarded" and not caller.forwarding:
+        withheld = caller.scopes - OF_AGENT
+        return msgspec.structs.replace(caller, scopes=caller.scopes & OF_AGENT, withheld=withheld)
+    return caller
 
 
 def _below_a_keeper(pid: int) -> bool:

@@ -14,9 +14,10 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.server.authority import Authority
 from flybridge.server.gate import Head, Refused
-from flybridge.server.peer import OF_AGENT, agent_of
+from flybridge.server.peer import TALK, restricted
+from flybridge.server.peer_socket import Address
 from flybridge.server.problems import MEDIA_TYPE, of_refusal
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.server.tcp_peer import Origin, TcpPeers
 from flybridge.wire.native.messages import Auth
 
 DOOR = "websocket"
@@ -90,20 +91,35 @@ def token_in(message: bytes) -> bytes:
         return b""
 
 
-async def judged(peers: TcpPeers, caller: Caller, transport: asyncio.Transport) -> Caller:
-    """The caller, as far as the program at the other end may act for them.
+def ends_of(transport: asyncio.Transport) -> tuple[Address | None, Address | None]:
+    """Return the client's address and ours, in tuples of this call's own."""
+    client, server = (transport.get_extra_info(name) for name in ("peername", "sockname"))
+    return (
+        (client[0], client[1]) if isinstance(client, tuple) else None,
+        (server[0], server[1]) if isinstance(server, tuple) else None,
+    )
+
+
+def glance(peers: TcpPeers, transport: asyncio.Transport | None) -> Origin | None:
+    """Return where a connection comes from, if that is known at once."""
+    return None if transport is None else peers.glance(*ends_of(transport))
+
+
+async def judged(
+    peers: TcpPeers, caller: Caller | None, transport: asyncio.Transport
+) -> Caller | Refused | None:
+    """Return the caller with the rights that the program at the other end has, or a refusal.
 
     An agent could have read a person's cookie: from below a keeper it may look and talk.
     """
-    client, server = (transport.get_extra_info(one) for one in ("peername", "sockname"))
-    if not await peers.of_agent(client and client[:2], server and server[:2]):
+    transport.pause_reading()
+    client, server = ends_of(transport)
+    origin = await peers.origin(client, server)
+    if origin.refused is not None:
+        return origin.refused
+    if caller is None or caller.scopes <= TALK:
         return caller
-    return msgspec.structs.replace(
-        caller,
-        principal=agent_of(caller.principal),
-        of_agent=True,
-        scopes=caller.scopes & OF_AGENT,
-    )
+    return restricted(caller, await peers.verdict(client, server, login=caller.credential))
 
 
 def refusal(code: str, source: str, who: Caller | None) -> Record:

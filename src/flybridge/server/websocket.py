@@ -33,7 +33,7 @@ from flybridge.server.gate import Gate, Refused, check
 from flybridge.server.limiter import Limiter
 from flybridge.server.native import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.server.peer import TALK
-from flybridge.server.tcp_peer import Keepers, TcpPeers
+from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.upgrade import Room, Timing
 from flybridge.wire.native.messages import Welcome
 
@@ -61,7 +61,7 @@ class WebSocketDoor(NativeDoor):
         now_ms: Callable[[], int],
         changed: Callable[[], None] = lambda: None,
         audit: Callable[[Record], None] = lambda record: None,
-        keepers: Keepers = tuple,
+        peers: TcpPeers | None = None,
         timing: Timing | None = None,
         room: Room | None = None,
     ) -> None:
@@ -71,7 +71,7 @@ class WebSocketDoor(NativeDoor):
         self.gate = gate
         self.authority = authority
         self.audit = audit
-        self.peers = TcpPeers(keepers)
+        self.peers = peers or TcpPeers(tuple)
         self._noted = Limiter(per_source=MAX_NOTED, in_all=MAX_NOTED)
         self.timing = timing or Timing()
         self.room = room or Room()
@@ -179,10 +179,6 @@ class WebSocketClient(NativeClient):
         self._answered = True  # somebody takes what we send
         super().resume_writing()
 
-    def shutdown(self) -> None:
-        """The server ends (uvicorn calls this)."""
-        self.end(frames.RESTART)
-
     # ---- coming in ---------------------------------------------------------------------------
 
     def _handle(self, event: object) -> None:
@@ -194,8 +190,10 @@ class WebSocketClient(NativeClient):
     def _upgrade(self, request: Request) -> None:
         head = upgrade.head_of(request)
         response = self._frames.accept(request)
+        origin = upgrade.glance(self.door.peers, self.transport)
         found: Caller | Refused | None = (
             check(self.door.gate, head)
+            or (origin and origin.refused)
             or upgrade.bad_form(head, self.door.path, response.status_code)
             or upgrade.identify(self.door.authority, head, source=self._source)
         )
@@ -213,23 +211,23 @@ class WebSocketClient(NativeClient):
         # The one that read the request would keep it for good.
         self._frames = ServerProtocol(state=OPEN, max_size=MAX_MESSAGE_BYTES, logger=_frames_log)
         self._wait(self.door.timing.hello_s, self._too_slow)
-        if not isinstance(found, Caller):
-            self.door.strangers.add(self)
-        elif found.scopes <= TALK:
-            self._come_in(found)
-        else:
-            self.door.strangers.add(self)
-            self._judging = asyncio.ensure_future(self._judge(found))
+        caller = found if isinstance(found, Caller) else None
+        if caller and origin and caller.scopes <= TALK:
+            return self._come_in(caller)
+        self.door.strangers.add(self)
+        if caller or origin is None:
+            self._judging = asyncio.ensure_future(self._judge(caller))
 
-    async def _judge(self, caller: Caller) -> None:
-        """Nothing is heard before it is known who may act through this program."""
-        if self.transport is None:
-            return
-        self.transport.pause_reading()
-        caller = await upgrade.judged(self.door.peers, caller, self.transport)
+    async def _judge(self, caller: Caller | None) -> None:
+        """Read nothing before it is known which program is at the other end."""
+        found = self.transport and await upgrade.judged(self.door.peers, caller, self.transport)
         early, self._early, self._judging = self._early, b"", None
-        if not self._over:
-            self._come_in(caller)
+        if isinstance(found, Refused):
+            self._note(found.code)
+            self.end(frames.NOT_ALLOWED)
+        elif not self._over:
+            if found:
+                self._come_in(found)
             self._regulate()
             self.data_received(early)
 
@@ -348,6 +346,8 @@ class WebSocketClient(NativeClient):
 
     def hang_up(self) -> None:
         self.end(frames.RESTART)
+
+    shutdown = hang_up  # the server ends: uvicorn calls this
 
     def end(self, ending: Ending) -> None:
         """Say why, and hang up. Whoever does not take it is cut off."""

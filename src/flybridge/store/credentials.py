@@ -22,6 +22,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     expires_ms: int = 0  # 0: when it is revoked
     principal: str = ""  # who acts, if not the credential itself
     sessions: tuple[str, ...] = ()  # only these; empty: all
+    forwarding: bool = False  # it holds in full through SSH or a proxy, too
 
 
 class Password(msgspec.Struct, frozen=True, kw_only=True):

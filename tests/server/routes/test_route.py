@@ -6,15 +6,20 @@ import msgspec
 import pytest
 
 from flybridge.errors import InvalidRequestError
+from flybridge.runtime.caller import Verdict
 from flybridge.server.gate import Head
 from flybridge.server.routes.route import Call, Route
+
+
+async def unjudged() -> Verdict:
+    return "remote"
 
 
 def call(**headers: str) -> Call:
     given = [(name.replace("_", "-").encode(), one.encode()) for name, one in headers.items()]
     head = Head(method="POST", target="/", headers=given)
     nobody: Any = None
-    return Call(nobody, head, caller=None, source="", of_agent=False)
+    return Call(nobody, head, caller=None, source="", judge=unjudged)
 
 
 def test_a_request_is_named_in_its_header_or_in_its_body() -> None:

@@ -12,10 +12,11 @@ from msgspec import Meta
 
 from flybridge.errors import InvalidRequestError, NotAllowedError, NotSupportedError, StorageError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Scope
+from flybridge.runtime.caller import Scope, Verdict, why_not
 from flybridge.server.authority import FILE_SCOPES
 from flybridge.server.cookies import clear_cookie, set_cookie
 from flybridge.server.keys import Shown
+from flybridge.server.peer import restricted
 from flybridge.server.routes.route import (
     API,
     PUBLIC,
@@ -30,6 +31,10 @@ from flybridge.server.routes.route import (
 from flybridge.store.audit import Line, decoded, lines_of
 
 MAX_RECORDS = 500
+PERSON_ONLY = (
+    "This link was passed to a browser on this machine and works only there. Through SSH or a "
+    "proxy, use a link from `flybridge open --remote`."
+)
 
 
 class Login(Body, kw_only=True):
@@ -69,6 +74,9 @@ class Me(msgspec.Struct, kw_only=True):
     credential: str
     sessions: list[str]  # the only ones it may know of; none: all
     of_agent: bool
+    peer: Verdict  # how the connection was judged
+    withheld: list[str]  # scopes of the login that do not hold on this connection
+    reason: str  # why not
 
 
 class LoggedIn(msgspec.Struct, kw_only=True):
@@ -103,15 +111,35 @@ async def login(call: Call) -> Answered:
     if bool(body.ticket) == bool(body.password):
         raise InvalidRequestError("bring a ticket or a password")
     api, came = call.api, {"door": "http", "source": call.source}
-    if call.of_agent:
-        api.audit(Record(event="login", outcome="refused", code=NotAllowedError.code, **came))
-        raise NotAllowedError("approve", why="an agent cannot log in")
     if body.ticket:
+        ticket = api.authority.find_ticket(body.ticket)
+        if ticket is not None:  # only then is it worth the search for who holds the connection
+            await _check_peer(call, person_only=ticket.person_only)
         value = api.authority.login(body.ticket, **came)
     else:
+        api.authority.check_tries(**came)
+        await _check_peer(call)
         value = await api.authority.login_with_password(body.password, **came)
     cookie = set_cookie(api.authority.cookie, value, secure=api.secure, base_path=api.base_path)
     return _with_cookie(cookie, LoggedIn())
+
+
+async def _check_peer(call: Call, *, person_only: bool = False) -> None:
+    """Refuse a login from an agent, and from anybody but a person if the link demands one.
+
+    Raises:
+        NotAllowedError: it is refused; the ticket can still be used.
+    """
+    verdict = await call.judge()
+    if verdict == "agent":
+        why = "an agent cannot log in"
+    elif person_only and verdict != "person":
+        why = PERSON_ONLY
+    else:
+        return
+    came = {"door": "http", "source": call.source, "detail": verdict}
+    call.api.audit(Record(event="login", outcome="refused", code=NotAllowedError.code, **came))
+    raise NotAllowedError("approve", why=why)
 
 
 async def logout(call: Call) -> Answered:
@@ -130,12 +158,18 @@ def _with_cookie(cookie: str, value: object) -> Answered:
 
 async def me(call: Call) -> Me:
     caller = call.caller
+    verdict = caller.peer or await call.judge(caller.credential)
+    caller = caller if caller.peer else restricted(caller, verdict)
+    withheld: list[str] = sorted(caller.withheld)
     return Me(
         principal=caller.principal,
         scopes=sorted(caller.scopes),
         credential=caller.credential,
         sessions=sorted(caller.sessions),
         of_agent=caller.of_agent,
+        peer=verdict,
+        withheld=withheld,
+        reason=why_not(caller, withheld[0] if withheld else ""),
     )
 
 

@@ -19,7 +19,7 @@ from msgspec import Meta, Raw
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.model.requests import Ask
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.runtime.caller import Caller, Scope, Verdict
 from flybridge.runtime.desk import Desk
 from flybridge.server.authority import Authority
 from flybridge.server.gate import Head
@@ -88,12 +88,18 @@ class Call:
     """One request, as its handler sees it."""
 
     def __init__(
-        self, api: Api, head: Head, *, caller: Caller | None, source: str, of_agent: bool
+        self,
+        api: Api,
+        head: Head,
+        *,
+        caller: Caller | None,
+        source: str,
+        judge: Callable[..., Awaitable[Verdict]],
     ) -> None:
         self.api = api
         self.head = head
         self.source = source
-        self.of_agent = of_agent
+        self.judge = judge  # who holds the other end of the connection; takes a while
         self.params: Any = None
         self.body: Any = None
         self._caller = caller
