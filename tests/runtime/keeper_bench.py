@@ -184,6 +184,10 @@ class Bench:
         self._kept.append(Kept(process, spec))
         return self._kept[-1]
 
+    def add(self, kept: Kept) -> None:
+        """End this keeper, too, when the test is over."""
+        self._kept.append(kept)
+
     def knock(self, kept: Kept | str) -> Peer:
         """Connect without a word."""
         peer = Peer(kept if isinstance(kept, str) else kept.socket)

@@ -35,6 +35,7 @@ async def test_a_started_keeper_is_known_by_pid_and_start(keepers: Keepers) -> N
         boot=boot_id(),
         exit=None,
         kept="",
+        agent_io="sockets",
     )
 
 

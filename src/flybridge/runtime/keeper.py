@@ -101,6 +101,7 @@ class Welcome(msgspec.Struct, frozen=True, kw_only=True):
     boot: str
     exit: Exit | None
     kept: str | None = None  # what it was given to keep; None: a keeper that keeps nothing
+    agent_io: str = "pipes"  # "sockets" or "none"; keepers before this field used pipes
 
 
 class KeeperEvents(Protocol):

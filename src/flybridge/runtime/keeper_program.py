@@ -1,6 +1,6 @@
 # ruff: noqa: PTH100, PTH208
 # There is one of these processes per agent, and pathlib would cost each 2 MiB and 10 ms.
-"""The keeper: the little process that holds one agent's pipes, its group and its end.
+"""The keeper: the little process that holds one agent's input and output, its group and its end.
 
 Run by path as ``python -I -S keeper_program.py``, standard library only, one thread, one poll
 loop. It outlives the gateway, so the agent keeps working and the next gateway adopts it. What
@@ -15,6 +15,8 @@ it promises:
 - What a gateway gives it to KEEP is in its memory and nowhere else; the next WELCOME tells it.
 - When the agent is over nothing of it is left running, and EXIT says how much of its input was
   read. EXIT follows the last output on every connection until END.
+- The agent's stdin and stdout are sockets, not pipes: opening ``/proc/AGENT/fd/0`` or ``/fd/1``
+  fails with ENXIO, so another process of the same user cannot write the agent's input or output.
 
 The spec is one JSON document on stdin (see ``keeper.KeeperSpec``); the answer on stdout is
 ``ready <agent pid>`` or ``failed <reason>``. Frames are ``!BQI`` (type, number, length) and a
@@ -51,6 +53,8 @@ WELCOME, OUT, ERR, WROTE, EXIT, REFUSED = range(17, 23)
 INPUT_BYTES = 128 * 2**20 + 1  # a line of 128 MiB and its newline
 BODY_BYTES = 64 * 2**10  # any other frame
 OUT_BYTES = 256 * 2**10  # one OUT frame, one read of the agent's output
+STDIN_BUFFER_BYTES = 128 * 2**10  # the kernel doubles it to account for its own overhead
+STDOUT_BUFFER_BYTES = 2**20  # the kernel grants net.core.wmem_max at most
 STDERR_BYTES = 64 * 2**10
 STDERR_PAUSE_S = 0.02  # at most one ERR frame per pause: stderr is a tail, not a stream
 SPEC_BYTES = 16 * 2**20
@@ -187,12 +191,15 @@ def is_from_agent(above: list[Process]) -> bool:
     return any(one.pid == os.getpid() or (one.pid not in ours and is_keeper(one)) for one in above)
 
 
-def unread_in(fd: int) -> int:
-    """Return how many bytes wait in a pipe; either end may ask."""
+def unread_in(fd: int, unknown: int = 0) -> int:
+    """Return how many bytes wait to be read from ``fd``, or ``unknown`` if that cannot be read.
+
+    For a socket, ``fd`` must be the receiving end: the sending end always reports 0.
+    """
     try:
         raw = fcntl.ioctl(fd, termios.FIONREAD, b"\0\0\0\0")
     except OSError:
-        return 0
+        return unknown
     return int(struct.unpack("i", raw)[0])
 
 
@@ -310,14 +317,19 @@ class Input:
     Number 0 is outside the numbering: such a line is written once, behind the one in flight,
     and forgotten if its gateway goes before it was begun. A line that cannot be finished stays
     in flight for ever, so that no byte follows a torn line and ``wrote`` never claims it.
+
+    ``watch`` is a duplicate of the agent's receiving end and is used only to count unread bytes,
+    because the sending end of a socket cannot. The agent shares its file description, so it must
+    never be read from or made non-blocking. It also keeps the receiving end open: a line for an
+    agent that has closed its stdin is written without an error and stays unread, and EXIT
+    reports it as unread.
     """
 
-    def __init__(self, fd: int, on_close: Callable[[int], None]) -> None:
+    def __init__(self, fd: int, watch: int, on_close: Callable[[int], None]) -> None:
         self.took = 0
         self._fd = fd  # -1: there is none
         self._on_close = on_close  # told before a descriptor's number is free for others
-        self._watch = -1  # a read end opened at EOF, only to count what is unread
-        self._blind = False  # it could not be opened
+        self._watch = watch
         self._shut = fd < 0
         self._queue: list[tuple[int, memoryview | None]] = []  # None: end of input
         self._begun = False  # the first of the queue
@@ -340,7 +352,7 @@ class Input:
 
     @property
     def blocked(self) -> bool:
-        """Whether something waits for room in the pipe."""
+        """Whether something waits for room in the socket."""
         return bool(self._queue) and not self._shut
 
     @property
@@ -365,7 +377,7 @@ class Input:
         self._mark()
 
     def push(self) -> None:
-        """Write what the pipe takes now."""
+        """Write what the socket takes now."""
         while self._queue and not self._shut:
             number, body = self._queue[0]
             try:
@@ -396,25 +408,17 @@ class Input:
         if self._shut:
             return
         self._shut = True
-        try:  # nothing is written any more, so a read end cannot hide that nobody reads
-            flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
-            self._watch = os.open(f"/proc/self/fd/{self._fd}", flags)
-        except OSError:  # what is not known to be read by now will never be
-            self.read_upto()
-            self._blind = True
         self._on_close(self._fd)
         os.close(self._fd)
         self._fd = -1
 
     @property
     def unread(self) -> int:
-        fd = self._fd if self._fd >= 0 else self._watch
-        return unread_in(fd) if fd >= 0 else 0
+        """Return how many written bytes the agent has not read."""
+        return unread_in(self._watch, unknown=self._written) if self._watch >= 0 else 0
 
     def read_upto(self) -> int:
         """Return the highest number up to which the agent has read everything."""
-        if self._blind:
-            return self._read_upto
         consumed = self._written - self.unread
         known = 0
         for number, end in self._marks:
@@ -443,22 +447,47 @@ def prctl(option: int, value: int) -> None:
         raise StartError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
-def start_agent(spec: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """Start the agent in its own group; return its pid and our ends of its three pipes.
+class Channels:
+    """Our ends of an agent's stdin, stdout and stderr; -1 where there is none.
 
-    With ``pipes: none`` it has no stdin and its stdout is treated like stderr.
+    ``stdin_watch`` duplicates the agent's end of stdin, see ``Input``.
+    """
+
+    __slots__ = ("stderr", "stdin", "stdin_watch", "stdout")
+
+    def __init__(self, stdin: int, stdin_watch: int, stdout: int, stderr: int) -> None:
+        self.stdin = stdin
+        self.stdin_watch = stdin_watch
+        self.stdout = stdout
+        self.stderr = stderr
+
+
+def one_way_sockets(buffer_bytes: int) -> tuple[int, int]:
+    """Return a (receiving, sending) pair of sockets that carries bytes in that direction only."""
+    receiving, sending = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    receiving.shutdown(socket.SHUT_WR)  # on both ends: what one may not send the other never gets
+    sending.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer_bytes)
+    return receiving.detach(), sending.detach()
+
+
+def start_agent(spec: Mapping[str, Any]) -> tuple[int, Channels]:
+    """Start the agent in its own group; return its pid and our ends of its channels.
+
+    stdin and stdout are sockets, which nobody can open through /proc. stderr is a pipe, because
+    programs that open /dev/stderr would fail on a socket; it carries nothing that is obeyed.
+    With ``pipes: none`` the agent has no stdin and its stdout is treated like stderr.
     """
     piped = spec.get("pipes", "stdio") == "stdio"
     nothing = os.open("/dev/null", os.O_RDONLY)
     stderr_r, stderr_w = os.pipe()
-    stdin_r, stdin_w = os.pipe() if piped else (nothing, -1)
-    stdout_r, stdout_w = os.pipe() if piped else (-1, stderr_w)
+    stdin_r, stdin_w = one_way_sockets(STDIN_BUFFER_BYTES) if piped else (nothing, -1)
+    stdout_r, stdout_w = one_way_sockets(STDOUT_BUFFER_BYTES) if piped else (-1, stderr_w)
     report_r, report_w = os.pipe()
     keeper = os.getpid()
     pid = os.fork()
     if pid == 0:
         become_agent(spec, keeper, (stdin_r, stdout_w, stderr_w), report_w)
-    for fd in {nothing, stdin_r, stdout_w, stderr_w, report_w}:
+    for fd in {nothing, stdout_w, stderr_w, report_w}:
         os.close(fd)
     reason = os.read(report_r, 4096)
     os.close(report_r)
@@ -468,16 +497,11 @@ def start_agent(spec: Mapping[str, Any]) -> tuple[int, int, int, int]:
     for fd in (stdin_w, stdout_r, stderr_r):
         if fd >= 0:
             os.set_blocking(fd, False)
-    if stdout_r >= 0:
-        try:
-            fcntl.fcntl(stdout_r, fcntl.F_SETPIPE_SZ, OUT_BYTES)
-        except OSError:  # over the user's share of pipe memory: slower, not wrong
-            pass
-    return pid, stdin_w, stdout_r, stderr_r
+    return pid, Channels(stdin_w, stdin_r if piped else -1, stdout_r, stderr_r)
 
 
 def become_agent(
-    spec: Mapping[str, Any], keeper: int, pipes: tuple[int, int, int], report: int
+    spec: Mapping[str, Any], keeper: int, ends: tuple[int, int, int], report: int
 ) -> None:
     """In the forked child: become the agent, or report why not. Never returns."""
     try:
@@ -489,7 +513,7 @@ def become_agent(
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != keeper:  # it died before the signal was armed
             os._exit(127)
-        for target, fd in enumerate(pipes):
+        for target, fd in enumerate(ends):
             os.dup2(fd, target)
         os.umask(spec["umask"] if spec.get("umask", -1) >= 0 else keeper_umask)
         try:
@@ -621,8 +645,10 @@ class Keeper:
         self._poll = select.poll()
         self._handlers: dict[int, tuple[int, Callable[[int], None]]] = {}
         self._wake = self._arm_signals()
-        self.agent, stdin, self._stdout, self._stderr = start_agent(spec)
-        self._input = Input(stdin, self._unwatch)
+        self.agent, ours = start_agent(spec)
+        self._stdout, self._stderr = ours.stdout, ours.stderr
+        self._input = Input(ours.stdin, ours.stdin_watch, self._unwatch)
+        self._agent_io = "sockets" if ours.stdin >= 0 else "none"
         started = process(self.agent)
         self._agent_start = started.start if started else ""
         self._watch(self._wake, select.POLLIN, self._on_signal)
@@ -831,6 +857,10 @@ class Keeper:
             count = self._output.fill(self._stdout)
         except BlockingIOError:
             return
+        except OSError as error:  # for example ECONNRESET: all that was sent before has been read
+            reason = error.strerror or "unknown error"
+            self._tail.add(f"keeper: failed to read the agent's output: {reason}\n".encode())
+            count = 0
         if not count:
             return self._close_stdout()
         self._heard_at = time.monotonic()
@@ -848,6 +878,8 @@ class Keeper:
             data = os.read(self._stderr, STDERR_BYTES)
         except BlockingIOError:
             return
+        except OSError:
+            data = b""
         if data:
             self._tail.add(data)
             self._heard_at = time.monotonic()
@@ -958,6 +990,7 @@ class Keeper:
             "boot": boot_id(),
             "exit": self._exit,
             "kept": self._kept,
+            "agent_io": self._agent_io,
         }
         peer.rest = memoryview(frame(WELCOME, 0, json.dumps(welcome).encode()))
 
