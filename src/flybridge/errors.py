@@ -27,7 +27,7 @@ FlybridgeError
 │   ├── TransportRefusedError   this version of the agent does not connect to us
 │   ├── AgentExitedError        the agent's process ended before it could be done
 │   └── QueryFailedError        the agent was asked something, and said no or nothing
-├── KeeperError                 the process that holds an agent's pipes refused, or is gone
+├── KeeperError                 the process that holds an agent's channels refused, or is gone
 ├── StorageError                the journal could not take it; nothing was acknowledged
 │   ├── StorageFullError        no space left
 │   ├── StorageVersionError     written by another version of Flybridge

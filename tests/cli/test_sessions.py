@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.cli.at_terminal import FAST, Home
+from tests.runtime.older import with_pipes
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 
@@ -36,6 +38,21 @@ def test_show_prints_the_conversation_and_json_every_event(home: Home) -> None:
     events = home.events(session)
     assert [one["seq"] for one in events] == list(range(1, len(events) + 1))
     assert events[0]["event"]["type"] == "session.opened"
+
+
+def test_a01_show_and_chat_advise_to_restart_an_agent_on_pipes(home: Home, tmp_path: Path) -> None:
+    advice = "restart this session's agent to protect its prompts"
+    home.env["PYTHONPATH"] = str(with_pipes(tmp_path))
+    home.run(*DEMO, stdin="think")
+    session = home.session()
+    assert advice in home.run("sessions", "show", session).stdout
+    home.chat("--session", session, columns=240).wait_for(advice)
+    home.run("gateway", "stop")
+    del home.env["PYTHONPATH"]
+    assert advice in home.run("sessions", "show", session).stdout
+    home.run("sessions", "kill", session)
+    home.run(*DEMO, "--session", session, stdin="think")
+    assert advice not in home.run("sessions", "show", session).stdout
 
 
 def test_follow_goes_on_until_the_session_is_gone(home: Home) -> None:

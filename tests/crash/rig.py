@@ -63,6 +63,7 @@ class Rig:
         self.log = base / "log"
         self.evidence = Evidence()
         self.boot = ""
+        self.package: Path | None = None  # another version's, for the gateways that are started
         self.starts = 0
         self.followed: dict[str, Transcript] = {}  # by one client that comes back after every cut
         self._gateway: subprocess.Popen[bytes] | None = None
@@ -100,6 +101,8 @@ class Rig:
         env = {**os.environ, "XDG_CONFIG_HOME": str(self.base / "cfg")}
         if self.boot:
             env["FLYBRIDGE_BOOT_ID"] = self.boot
+        if self.package is not None:
+            env["PYTHONPATH"] = str(self.package)
         state = ["--state", str(self.state)]
         with self.log.open("ab") as log:
             self._gateway = subprocess.Popen(

@@ -436,7 +436,7 @@ export interface AgentStartedEvent {
   resumed?: boolean;
 }
 
-/** The keeper holds the process and its pipes; from here on input can be written. */
+/** The keeper holds the process and its channels; from here on input can be written. */
 export interface AgentConnectedEvent {
   type: "agent.connected";
   incarnation: string;
@@ -798,6 +798,8 @@ export interface SessionView {
   /** how many things run beside the conversation */
   background: number;
   gauges: Record<string, unknown>;
+  /** the agent talks over "sockets" or "pipes"; "": neither, or no agent */
+  agent_io?: string;
 }
 
 export interface PromptView {

@@ -10,6 +10,7 @@ import { WIDE, useMedia } from "./parts/use-media.ts";
 import { useApp, useKey, useSettings } from "./parts/use-store.ts";
 import { Syncing } from "./status/connection.tsx";
 import { Header } from "./status/header.tsx";
+import { OldAgent } from "./status/old-agent.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 import type { SessionStore } from "./store/session.ts";
 import style from "./session-page.module.css";
@@ -27,6 +28,7 @@ export function SessionPage({ session }: { readonly session: string }): ReactNod
       <div className={style.header}>
         <Header store={store} />
         <Syncing store={store} />
+        <OldAgent store={store} />
       </div>
       <div className={style.talk}>
         <Timeline store={store} />

@@ -19,6 +19,7 @@ from flybridge.cli.following import (
     Reconnecting,
     SessionState,
     context_of,
+    old_agent,
     state_of,
 )
 from flybridge.cli.outbox import PATIENCE_S, Outbox
@@ -192,6 +193,8 @@ class Conversation:
             self._live.set()
             self._renderer.lines, self._renderer.thinking = 5, True
             self._renderer.past = False
+            if advice := old_agent(state):
+                self.paper.line(advice, "warning")
             self.asking.show_next()
             if state.status == "closed":
                 self.leave(0)

@@ -17,6 +17,7 @@ import msgspec
 import flybridge
 from flybridge.cli.doctor_agents import check_agents
 from flybridge.cli.doctor_gateway import check_gateway, check_keepers
+from flybridge.cli.doctor_isolation import check_isolation
 from flybridge.cli.doctor_state import check_journal, check_state
 from flybridge.cli.doctor_text import Check
 from flybridge.client.state_dir import StateDir
@@ -52,7 +53,8 @@ async def _inside(state: StateDir, about_state: Check) -> list[Check]:
     if "exists" not in about_state.data:
         return []
     gateway = await check_gateway(state)
-    return [await _journal(state, gateway), gateway, check_keepers(state, gateway)]
+    isolation = await check_isolation(state, gateway)
+    return [await _journal(state, gateway), gateway, check_keepers(state, gateway), *isolation]
 
 
 async def _agents(config: Config | None, environ: Mapping[str, str]) -> list[Check]:

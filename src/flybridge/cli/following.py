@@ -9,6 +9,12 @@ import msgspec
 from flybridge.client import Client
 from flybridge.client.connection import Connection
 
+OLD_AGENT = (
+    "this session's agent was started by an older version: restart this session's agent to "
+    "protect its prompts from other programs of the same user (flybridge sessions kill, then "
+    "send a message)"
+)
+
 
 class ToolState(msgspec.Struct):
     name: str = ""
@@ -46,6 +52,12 @@ class SessionState(msgspec.Struct):
     queue: list[QueuedState] = []
     tools: list[ToolState] = []
     gauges: dict[str, msgspec.Raw] = {}
+    agent_io: str = ""
+
+
+def old_agent(state: SessionState) -> str:
+    """Return the advice to restart an agent that still talks over pipes, or ""."""
+    return OLD_AGENT if state.agent_io == "pipes" else ""
 
 
 class Reconnecting:

@@ -112,6 +112,7 @@ def _first_words(lines: list[dict[str, Any]]) -> str:
 
 
 async def _show(given: str, follow: bool, as_json: bool, state: Path | None) -> None:
+    from flybridge.cli.following import old_agent, state_of
     from flybridge.cli.output import plain_paper, writer
     from flybridge.cli.render import Renderer
     from flybridge.cli.sessions_text import find_session
@@ -119,6 +120,7 @@ async def _show(given: str, follow: bool, as_json: bool, state: Path | None) -> 
 
     paper = plain_paper(sys.stdout, marks=True)
     write = writer(sys.stdout)
+    warned = ""
     async with await _open(state) as client:
         session = find_session(await client.list(), given)
         us = client.welcome.principal if client.welcome else ""
@@ -131,7 +133,11 @@ async def _show(given: str, follow: bool, as_json: bool, state: Path | None) -> 
                     renderer.event(item)
                 elif isinstance(item, PreviewItem):
                     renderer.preview(item)
-                elif isinstance(item, Detached) or (isinstance(item, ViewItem) and not follow):
+                if isinstance(item, ViewItem) and not as_json and not warned:
+                    warned = old_agent(state_of(item.state))
+                    if warned:
+                        paper.line(warned, "warning")
+                if isinstance(item, Detached) or (isinstance(item, ViewItem) and not follow):
                     break  # the first view comes when all of the past was told
     paper.fresh()
 

@@ -64,7 +64,7 @@ class AgentStarted(_Event, frozen=True, kw_only=True, tag="agent.started"):
 
 
 class AgentConnected(_Event, frozen=True, kw_only=True, tag="agent.connected"):
-    """The keeper holds the process and its pipes; from here on input can be written."""
+    """The keeper holds the process and its channels; from here on input can be written."""
 
     incarnation: IncarnationId
     adopted: bool = False  # a restarted gateway found it alive

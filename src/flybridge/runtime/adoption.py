@@ -40,6 +40,7 @@ def settle(
         memory.secrets.recall(welcome.kept or "")
     elif session.link is not None:
         session.link.keep(memory.secrets.kept())
+    memory.agent_io = welcome.agent_io if row.transport == "stdio" else ""
     driver = memory.driver = session.new_driver()
     session.up()
     adopted = row.state == "live"

@@ -39,6 +39,7 @@ class Listed(msgspec.Struct, kw_only=True):
     cost_usd: float = 0.0
     model: str = ""
     mode: str = ""
+    agent_io: str = ""  # the agent talks over "sockets" or "pipes"; "": neither, or no agent
 
 
 class ChangesParams(msgspec.Struct, kw_only=True):
@@ -117,6 +118,7 @@ def listed(sessions: Sessions, row: SessionRow) -> Listed:
     one.status, one.why, one.since_ms = shown.status, shown.why, shown.since_ms
     one.prompts, one.queued, one.ended = len(shown.prompts), len(shown.queue), shown.ended
     one.cost_usd, one.model, one.mode = shown.cost_usd, shown.model, shown.mode
+    one.agent_io = shown.agent_io
     asked = [prompt.tool for prompt in shown.prompts]
     one.tool = next(iter([*asked, *(tool.name for tool in shown.tools)]), "")
     return one

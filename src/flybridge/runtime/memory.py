@@ -67,6 +67,7 @@ class Memory(msgspec.Struct):
     consumed: int = 0  # how far the agent's output has been taken in
     memo: bytes = b""  # of the driver, as last committed
     secrets: Secrets = msgspec.field(default_factory=Secrets)  # never in the journal
+    agent_io: str = ""  # how the living agent is connected, as its keeper says
 
     @property
     def session(self) -> SessionId:

@@ -66,4 +66,5 @@ class Showing:
     def _compute(self, memory: Memory, now_ms: int) -> SessionView:
         shown = view(memory.state, now_ms, self._heard_ms)
         gauges = {name: gauge.value for name, gauge in self._gauges.items()}
-        return msgspec.structs.replace(shown, gauges={**shown.gauges, **gauges})
+        gauges = {**shown.gauges, **gauges}
+        return msgspec.structs.replace(shown, gauges=gauges, agent_io=memory.agent_io)

@@ -315,6 +315,7 @@ class Supervisor:
             memory.driver.lost(end, step.now_ms)
             step.drain()
         row.state = "ended"
+        memory.agent_io = ""
         step.incarnation_changed = True
         step.lines.clear()
         step.outbox_done = session.outbox_numbers()

@@ -73,6 +73,7 @@ class SessionView(msgspec.Struct):
     agent_session: str  # the agent's own id of the conversation
     background: int  # how many things run beside the conversation
     gauges: dict[str, msgspec.Raw]
+    agent_io: str = ""  # the agent talks over "sockets" or "pipes"; "": neither, or no agent
 
 
 def why(state: State, now_ms: int, heard_ms: int = 0) -> tuple[Why, int]:
