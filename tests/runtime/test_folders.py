@@ -7,13 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.errors import AgentStartError
+from flybridge.model import events as e
 from flybridge.model.audit import Record
+from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.deliveries import Stage
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
-from flybridge.runtime.folders import obeyed_in
+from flybridge.runtime.folders import check_start, obeyed_in, restricted
 from flybridge.store.trusted import TrustedFolders
 from flybridge.testing import recorder
-from tests.runtime.house import House, ListClient
+from tests.runtime.house import House, ListClient, until
 
 
 def write(folder: Path, name: str) -> str:
@@ -112,3 +116,101 @@ async def test_folders_are_trusted_by_an_admin_only(hostile: Hostile) -> None:
     gone = await house.ask("trust.remove", folder=folder)
     assert msgspec.json.decode(gone.value) == {"removed": True}  # type: ignore[arg-type]
     assert await hostile.open() == "folder_not_trusted"
+
+
+# ---- trust is a matter of where a path leads, not of how it is written -----------------------
+
+
+SPAWNER = Caller(principal="you", scopes=frozenset({"view", "spawn", "input"}))
+
+
+async def test_a07_no_spelling_of_an_untrusted_folder_opens_it(hostile: Hostile) -> None:
+    folder, house = hostile.house.folder, hostile.house
+    good, deep = folder / "good", folder / "evilrepo" / "sub"
+    write(good, ".claude/settings.json")
+    write(folder / "evilrepo", ".mcp.json")
+    (folder / "evilrepo" / ".git").mkdir()
+    deep.mkdir()
+    (good / "inner").symlink_to(hostile.repo)
+    (folder / "link").symlink_to(deep)
+    (folder / "chain").symlink_to(folder / "link")
+    assert (await house.ask("trust.add", folder=str(good))).error == ""
+    spellings = [
+        f"{good}/../repo",
+        f"{good}/inner",
+        f"{good}/inner/../repo",
+        f"{good}/./inner/.",
+        f"{folder}/link",
+        f"{folder}/chain",
+        f"/{good}/../repo",
+    ]
+    spawner = ListClient(SPAWNER)
+    errors = [
+        await hostile.open(spawner, cwd=spelling, request=f"r{number}")
+        for number, spelling in enumerate(spellings)
+    ]
+    assert errors == ["folder_not_trusted"] * len(spellings)
+    assert house.sessions.rows() == []
+    assert await hostile.open(spawner, cwd=str(good), request="good") == ""
+
+
+async def test_a07_every_spelling_of_a_trusted_folder_opens_it_where_it_leads(
+    hostile: Hostile,
+) -> None:
+    house, folder = hostile.house, hostile.house.folder
+    (folder / "link").symlink_to(hostile.repo)
+    assert (await house.ask("trust.add", folder=f"{folder}/link")).error == ""
+    assert hostile.trusted.all() == [str(hostile.repo)]
+    spawner = ListClient(SPAWNER)
+    assert await hostile.open(spawner, cwd=f"{folder}/link/../repo", request="a") == ""
+    assert await hostile.open(spawner, cwd=f"{folder}/link", request="b") == ""
+    assert await hostile.open(spawner, cwd=f"{folder}/link", request="b") == ""  # the same again
+    assert await hostile.open(spawner, cwd=str(hostile.repo), request="b") == ""
+    assert await hostile.open(spawner, cwd=str(folder), request="b") == "request_id_reused"
+    assert {row.cwd for row in house.sessions.rows()} == {str(hostile.repo)}
+
+
+@pytest.mark.parametrize("path", ["repo", "/no/such", "/etc/passwd", "/tmp/\0", "loop"])
+async def test_a07_what_is_no_folder_is_refused(hostile: Hostile, path: str) -> None:
+    loop = hostile.house.folder / "loop"
+    loop.symlink_to(loop)
+    given = str(loop) if path == "loop" else path
+    assert await hostile.open(cwd=given) == "invalid_request"
+    assert (await hostile.house.ask("trust.add", folder=given)).error == "invalid_request"
+
+
+async def test_a07_a_folder_that_is_replaced_by_a_link_is_checked_before_the_next_start(
+    hostile: Hostile,
+) -> None:
+    house, folder = hostile.house, hostile.house.folder
+    plain = folder / "plain"
+    plain.mkdir()
+    live = await house.open(cwd=str(plain), request="plain")
+    await house.say(live, "hi", "r1")
+    await house.sessions.stop_agent(live.session)
+    plain.rename(folder / "aside")
+    plain.symlink_to(hostile.repo)
+    await house.say(live, "again", "r2", Stage.ACCEPTED)
+    await until(lambda: len(house.client.of(e.AgentExited)) == 2)
+    exited = house.client.of(e.AgentExited)[-1]
+    assert exited.why == "not_started"
+    assert "now leads to" in exited.stderr_tail
+    assert str(hostile.repo / ".claude/settings.json") in exited.stderr_tail
+    starts = [one for one in recorder.read_record(str(house.record)) if one.kind == "started"]
+    assert len(starts) == 1
+
+
+def test_a07_an_old_path_is_resolved_for_the_start(tmp_path: Path) -> None:
+    repo, link = tmp_path / "repo", tmp_path / "link"
+    write(repo, ".mcp.json")
+    link.symlink_to(repo)
+    trusted = TrustedFolders(tmp_path / "trusted")
+    spec = OpenSpec(agent="claude", cwd=str(link))
+    with pytest.raises(AgentStartError, match="now leads to"):
+        check_start(trusted, spec)
+    without = OpenSpec(agent="claude", cwd=str(link), options=restricted(Options()))
+    assert check_start(trusted, without).cwd == str(repo)
+    trusted.add(repo)
+    assert check_start(trusted, spec).cwd == str(repo)
+    missing = OpenSpec(agent="claude", cwd=str(tmp_path / "missing"))
+    assert check_start(trusted, missing) == missing

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,37 @@ def test_a_file_that_cannot_be_read_trusts_nothing(tmp_path: Path) -> None:
     path.chmod(0o600)
     with pytest.raises(StorageCorruptError):
         TrustedFolders(path)
+
+
+def test_a07_links_and_steps_up_are_resolved_before_folders_are_compared(tmp_path: Path) -> None:
+    good, evil = tmp_path / "good", tmp_path / "evil"
+    good.mkdir()
+    evil.mkdir()
+    (good / "inner").symlink_to(evil)
+    (tmp_path / "link").symlink_to(good)
+    folders = TrustedFolders(tmp_path / "trusted")
+    folders.add(tmp_path / "link")
+    assert folders.all() == [str(good)]
+    assert folders.holds(tmp_path / "link")
+    assert not folders.holds(good / ".." / "evil")
+    assert not folders.holds(good / "inner")
+    assert folders.remove(tmp_path / "link")
+    assert not folders.holds(good)
+
+
+def test_a07_entries_of_older_versions_keep_working_and_are_resolved_once(tmp_path: Path) -> None:
+    good, evil, link = tmp_path / "good", tmp_path / "evil", tmp_path / "link"
+    good.mkdir()
+    evil.mkdir()
+    link.symlink_to(good)
+    path = tmp_path / "trusted"
+    path.write_text(json.dumps([str(link), str(good), f"{evil}/../good", "/gone"]))
+    path.chmod(0o600)
+    folders = TrustedFolders(path)
+    assert folders.all() == [str(good), "/gone"]
+    assert folders.holds(link)
+    link.unlink()
+    link.symlink_to(evil)  # a link that is changed afterwards leads to no trust
+    assert not folders.holds(link)
+    assert not TrustedFolders(path).holds(evil)
+    assert TrustedFolders(path).holds(good)

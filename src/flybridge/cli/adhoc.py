@@ -117,7 +117,7 @@ def _mode(output: str | None, cwd: str | None) -> str:
     from flybridge import config
 
     if output is None:
-        output = config.load(Path(cwd or ".").absolute(), env=os.environ).output.adhoc_output
+        output = config.load(Path(cwd or ".").resolve(), env=os.environ).output.adhoc_output
     if output not in MODES:
         raise MisusedError(f"unknown output mode: {output!r} (use 'cli' or 'json')")
     return output

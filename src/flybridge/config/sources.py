@@ -82,6 +82,7 @@ def project_file(cwd: Path) -> Path | None:
 
     Outside a checkout only ``cwd`` itself is looked at: what lies above belongs to others.
     """
+    cwd = cwd.resolve()  # the folders above a link are not those above what it leads to
     folders = [cwd, *cwd.parents]
     roots = [depth for depth, folder in enumerate(folders) if (folder / ".git").exists()]
     for folder in folders[: roots[0] + 1 if roots else 1]:

@@ -71,7 +71,8 @@ class Imports:
         if known is not None:
             return known
         past = await self._past(params)
-        options = await asyncio.to_thread(self._options, Path(past.cwd))
+        cwd, options = await asyncio.to_thread(self._place, Path(past.cwd))
+        past = msgspec.structs.replace(past, cwd=cwd)
         return self._session_of(params) or self._keep(caller, params, past, options)
 
     async def _past(self, params: ImportParams) -> Past:
@@ -88,11 +89,18 @@ class Imports:
             raise InvalidRequestError("nothing was said in it")
         return past
 
-    def _options(self, cwd: Path) -> Options:
-        """Nobody is asked about a folder now, and its first message may come much later: what it
+    def _place(self, cwd: Path) -> tuple[str, Options]:
+        """Return the resolved folder, which need not exist any more, and the options for it.
+
+        Nobody is asked about a folder now, and its first message may come much later: what it
         brings along is left out, unless it is trusted already."""
         trusted = self._services.trusted
-        return Options() if trusted is None or trusted.holds(cwd) else restricted(Options())
+        try:
+            cwd = cwd.resolve()
+        except (OSError, RuntimeError):  # a loop of links
+            return str(cwd), restricted(Options())
+        holds = trusted is None or trusted.holds(cwd)
+        return str(cwd), Options() if holds else restricted(Options())
 
     def _session_of(self, params: ImportParams) -> Imported | None:
         """The session that has this conversation, whoever opened it and how."""

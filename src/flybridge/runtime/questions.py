@@ -37,7 +37,7 @@ from flybridge.runtime.caller import (
     knows,
     who,
 )
-from flybridge.runtime.folders import check_folder, obeyed_in, restricted
+from flybridge.runtime.folders import check_folder, obeyed_in, resolve_folder, restricted
 from flybridge.runtime.imports import ImportParams, Imports
 from flybridge.runtime.sessions import Sessions, session_id
 from flybridge.session.ports import Blobs, Journal
@@ -155,9 +155,7 @@ class SessionQuestions:
         granted = grants(params.mode, params.options)
         if granted and "admin" not in caller.scopes:
             raise NotAllowedError("admin", why=f"{granted} can grant what a person should")
-        cwd = Path(params.cwd)
-        if not (cwd.is_absolute() and await asyncio.to_thread(cwd.is_dir)):
-            raise InvalidRequestError(f"no such directory: {params.cwd}")
+        cwd = await asyncio.to_thread(resolve_folder, params.cwd)
         if not 0 < len(params.request) <= MAX_REQUEST_ID:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
         if len(params.labels) > MAX_LABELS or OURS & params.labels.keys():
@@ -165,12 +163,12 @@ class SessionQuestions:
         if params.key_digest and not _DIGEST.fullmatch(params.key_digest):
             raise InvalidRequestError("the digest of a key has 64 hex digits")
         key = {KEY: params.key_digest} if params.key_digest else {}
-        self._check_reused(caller, params)
+        self._check_reused(caller, params, str(cwd))
         self._check_resumed(caller, params)
         options = await self._options_in(cwd, caller, params)
         spec = OpenSpec(
             agent=params.agent,
-            cwd=params.cwd,
+            cwd=str(cwd),
             title=params.title,
             model=params.model,
             mode=params.mode,
@@ -192,16 +190,16 @@ class SessionQuestions:
         return {"folders": trusted.all() if trusted is not None else []}
 
     async def trust_add(self, _: Caller, params: FolderParams) -> object:
-        folder = Path(params.folder)
-        if not (folder.is_absolute() and await asyncio.to_thread(folder.is_dir)):
-            raise InvalidRequestError(f"no such directory: {params.folder[:200]}")
+        folder = await asyncio.to_thread(resolve_folder, params.folder)
         if self._sessions.trusted is not None:
             self._sessions.trusted.add(folder)
         return {}
 
     async def trust_remove(self, _: Caller, params: FolderParams) -> object:
         trusted = self._sessions.trusted
-        return {"removed": trusted is not None and trusted.remove(Path(params.folder))}
+        if trusted is None:
+            return {"removed": False}
+        return {"removed": await asyncio.to_thread(trusted.remove, Path(params.folder))}
 
     async def _options_in(self, cwd: Path, caller: Caller, params: OpenParams) -> Options:
         """The options, once somebody answered for what the folder brings along."""
@@ -209,7 +207,9 @@ class SessionQuestions:
         trusted = self._sessions.trusted
         if params.folder == "restrict" and found:
             return restricted(params.options)
-        if params.folder == "trust" and found and trusted is not None and not trusted.holds(cwd):
+        if trusted is None or not found or await asyncio.to_thread(trusted.holds, cwd):
+            return params.options
+        if params.folder == "trust":
             authorise(caller, "admin", {})
             trusted.add(cwd)
             self._audit(
@@ -223,14 +223,15 @@ class SessionQuestions:
         check_folder(trusted, cwd, found)
         return params.options
 
-    def _check_reused(self, caller: Caller, params: OpenParams) -> None:
+    def _check_reused(self, caller: Caller, params: OpenParams, cwd: str) -> None:
         """The same request again is the same session; elsewhere it would be another request."""
         try:
             known = self._sessions.get(session_id(caller.principal, params.request))
         except SessionNotFoundError:
             return
         state = known.memory.state
-        if (state.agent, state.cwd) != (params.agent, params.cwd):
+        # older versions recorded the path as it was given
+        if state.agent != params.agent or state.cwd not in (cwd, params.cwd):
             raise RequestReusedError(params.request)
 
     def _check_resumed(self, caller: Caller, params: OpenParams) -> None:

@@ -20,6 +20,7 @@ from flybridge.model.facts import Fate, LinkEnded
 from flybridge.model.ids import InputKey
 from flybridge.runtime.adoption import settle
 from flybridge.runtime.dialling import Dialling
+from flybridge.runtime.folders import check_start
 from flybridge.runtime.keeper import Exit, Hello, KeeperUnreachableError, Welcome
 from flybridge.runtime.keeper_start import KeeperSpec, start_keeper
 from flybridge.runtime.link import AgentLink
@@ -108,6 +109,7 @@ class Supervisor:
     async def _start_keeper(self, row: IncarnationRow, spec: OpenSpec) -> None:
         session = self.session
         session.installed = await self.services.shelf.get(spec.agent)
+        spec = await asyncio.to_thread(check_start, self.services.trusted, spec)
         spec = await self._dialling.announced(self._named(spec), row)
         launch = session.installed.agent.launch(spec, session.installed.capabilities)
         marks = {

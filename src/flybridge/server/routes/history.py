@@ -7,6 +7,7 @@ takes the right to open sessions, which comes with a login and never with a toke
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -155,15 +156,23 @@ async def _sessions(call: Call) -> dict[str, str]:
 
 def _listed(history: ClaudeHistory, wanted: Listing) -> list[Conversation]:
     found: list[Conversation] = []
+    folders = {wanted.cwd, _resolved(wanted.cwd)}  # the agent records where a link leads
     for transcript in history.newest():
         if wanted.before_ms and transcript.modified_ms >= wanted.before_ms:
             continue
         about = _about(history, transcript)
-        if not wanted.cwd or about.cwd == wanted.cwd:
+        if not wanted.cwd or about.cwd in folders:
             found.append(_conversation(transcript, about))
         if len(found) >= wanted.limit:
             break
     return found
+
+
+def _resolved(folder: str) -> str:
+    try:
+        return str(Path(folder).resolve())
+    except (OSError, RuntimeError, ValueError):
+        return folder
 
 
 def _folders(history: ClaudeHistory, hits: list[Hit]) -> dict[str, str]:
