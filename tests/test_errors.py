@@ -21,7 +21,9 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.TooManyTriesError(7), "too many wrong tries; wait 7 s"),
     (
         errors.FolderNotTrustedError("/p", files=["/p/.mcp.json"]),
-        "/p brings its own settings: /p/.mcp.json",
+        "/p brings its own settings: /p/.mcp.json. Pass --folder restrict to leave them out, "
+        "run `flybridge trust add` in a terminal to trust the folder, or set folder_settings in "
+        "your config.yaml",
     ),
     (errors.SessionNotFoundError("ses_1"), "no session 'ses_1'"),
     (errors.SessionClosedError("ses_1"), "session ses_1 is closed"),

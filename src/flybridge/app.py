@@ -226,6 +226,7 @@ class Gateway:
             ),
             conversations=self._conversations(),
             trusted=TrustedFolders(self._state.trusted),
+            folder_settings=self._config.folder_settings,
             dial_ins=AgentDoor(
                 self._state.path / "agent-port", now_ms, self._note, limits.line_bytes
             ).dial_ins,

@@ -114,10 +114,18 @@ class FolderNotTrustedError(RefusedError):
 
     code = "folder_not_trusted"
 
-    def __init__(self, folder: str, *, files: list[str]) -> None:
-        super().__init__(f"{folder} brings its own settings: {', '.join(files[:5])}")
+    def __init__(
+        self, folder: str, *, files: list[str], instructions: list[str] | None = None
+    ) -> None:
+        more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+        super().__init__(
+            f"{folder} brings its own settings: {', '.join(files[:5])}{more}. "
+            "Pass --folder restrict to leave them out, run `flybridge trust add` in a terminal "
+            "to trust the folder, or set folder_settings in your config.yaml"
+        )
         self.folder = folder
         self.files = "\n".join(files)
+        self.instructions = "\n".join(instructions or [])  # read in any case, never asked about
 
 
 class SessionNotFoundError(RefusedError):

@@ -22,6 +22,28 @@ def test_a_program_is_told_how_to_open_a_folder_that_brings_settings(home: Home)
     assert home.run("sessions", "new", "--folder", "trust").stderr.endswith("(not_allowed)\n")
 
 
+def test_a08_a_program_is_told_the_option_and_the_key(home: Home) -> None:
+    skill = home.work / ".claude" / "skills" / "x" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: x\n---\n")
+    done = home.run("chat", "--agent", "demo", stdin="hello")
+    assert done.returncode == 1
+    for words in (str(skill), "--folder restrict", "flybridge trust add", "folder_settings"):
+        assert words in done.stderr
+    for how, command in (("chat", ()), ("adhoc", ("hello",))):
+        done = home.run(how, "--agent", "demo", *command, stdin="hello")
+        assert "folder_settings" in done.stderr, how
+
+
+def test_a08_a_person_is_shown_the_files_and_the_instructions(home: Home) -> None:
+    path = bring_settings(home)
+    (home.work / "CLAUDE.md").write_text("be kind")
+    chat = home.chat("--agent", "demo", columns=300)
+    chat.wait_for(path, "instructions", "CLAUDE.md", "Do you trust this folder?")
+    chat.say("n")
+    assert chat.wait_end() == 1
+
+
 def test_a_person_is_asked_and_asked_once(home: Home) -> None:
     path = bring_settings(home)
     chat = home.chat("--agent", "demo", columns=300)

@@ -29,6 +29,7 @@ def test_two_configurations_do_not_share_their_agents() -> None:
 def test_every_leaf_has_a_dotted_key() -> None:
     assert set(KEYS) == {
         "default_agent",
+        "folder_settings",
         "title",
         "labels",
         "idle_exit_s",

@@ -14,7 +14,7 @@ from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
-from flybridge.runtime.folders import check_start, obeyed_in, restricted
+from flybridge.runtime.folders import check_start, instructions_in, obeyed_in, restricted
 from flybridge.store.trusted import TrustedFolders
 from flybridge.testing import recorder
 from tests.runtime.house import House, ListClient, until
@@ -28,21 +28,89 @@ def write(folder: Path, name: str) -> str:
 
 
 def test_what_an_agent_would_obey_is_found_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
-    outside = write(tmp_path, ".mcp.json")
     repo, inner = tmp_path / "repo", tmp_path / "repo" / "a" / "b"
     inner.mkdir(parents=True)
-    assert obeyed_in(inner) == []  # no repository: the folders above are somebody else's
     (repo / ".git").mkdir()
     assert obeyed_in(inner) == []
+    outside = write(tmp_path, ".claude/settings.json")  # no version looks there
     at_root = write(repo, ".claude/settings.json")
     here = write(inner, ".mcp.json")
     assert obeyed_in(inner) == [here, at_root]
-    assert outside not in obeyed_in(inner)
-    assert obeyed_in(tmp_path) == [outside]
+    assert obeyed_in(tmp_path) == [outside, at_root]
     dangling = inner / ".claude" / "settings.local.json"
     dangling.parent.mkdir()
     dangling.symlink_to("/nowhere")
     assert str(dangling) in obeyed_in(inner)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".claude/agents/helper.md",
+        ".claude/skills/x/SKILL.md",
+        ".claude/commands/x.md",
+        ".claude/commands/deep/er/x.md",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".claude/output-styles/x.md",
+        ".claude/a-file-of-a-newer-version",
+        ".claude/agents/CLAUDE.md",
+        ".mcp.json",
+    ],
+)
+def test_a08_everything_a_folder_brings_is_asked_about(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, name)
+    assert obeyed_in(tmp_path) == [path]
+
+
+def test_a08_instructions_are_listed_and_never_asked_about(tmp_path: Path) -> None:
+    names = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", "AGENTS.md")
+    paths = [write(tmp_path, name) for name in names]
+    write(tmp_path, ".claude/README.md")
+    write(tmp_path, ".claude/.gitignore")
+    (tmp_path / ".claude" / "agents").mkdir()
+    assert obeyed_in(tmp_path) == []
+    assert instructions_in(tmp_path) == paths
+    (tmp_path / ".claude" / "CLAUDE.md").unlink()
+    hidden = write(tmp_path, ".claude/CLAUDE.md/settings.json")  # a folder of that name is not text
+    assert obeyed_in(tmp_path) == [hidden]
+
+
+def test_a08_servers_count_in_every_folder_above_and_the_rest_without_a_repository(
+    tmp_path: Path,
+) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    servers = write(tmp_path, ".mcp.json")
+    agent = write(tmp_path, ".claude/agents/x.md")
+    assert obeyed_in(inner) == [agent, servers]
+    (inner / ".git").mkdir()
+    assert obeyed_in(inner) == [servers]
+    assert obeyed_in(inner, home=tmp_path) == []  # the user's own files
+    assert obeyed_in(tmp_path, home=tmp_path) == [servers]
+
+
+def test_a08_what_is_below_counts_too(tmp_path: Path) -> None:
+    deep = write(tmp_path, "packages/one/.claude/skills/x/SKILL.md")
+    write(tmp_path, "node_modules/x/.claude/skills/x/SKILL.md")
+    (tmp_path / "away").symlink_to("/")
+    assert obeyed_in(tmp_path) == [deep]
+
+
+def test_a08_links_and_unreadable_folders_are_named_and_nothing_is_endless(tmp_path: Path) -> None:
+    settings = tmp_path / ".claude"
+    settings.symlink_to(tmp_path / "elsewhere")
+    assert obeyed_in(tmp_path) == [str(settings)]  # it may lead somewhere by and by
+    agent = write(tmp_path / "elsewhere", "agents/x.md")
+    assert obeyed_in(tmp_path) == [str(settings / "agents/x.md")], agent
+    (tmp_path / "elsewhere" / "loop").symlink_to(tmp_path / "elsewhere")
+    assert str(settings / "loop") in obeyed_in(tmp_path)
+    for number in range(300):
+        write(tmp_path, f"elsewhere/commands/{number}.md")
+    assert len(obeyed_in(tmp_path)) == 100
+
+
+SPAWNER = Caller(principal="you", scopes=frozenset({"view", "spawn", "input"}))
 
 
 class Hostile:
@@ -99,7 +167,40 @@ async def test_a_person_may_trust_it_once_for_all(hostile: Hostile) -> None:
 
 
 async def test_a_folder_that_brings_nothing_needs_no_trust(hostile: Hostile) -> None:
-    assert await hostile.open(cwd=str(hostile.house.folder)) == ""
+    (hostile.house.folder / "plain").mkdir()
+    assert await hostile.open(cwd=str(hostile.house.folder / "plain")) == ""
+
+
+@pytest.mark.parametrize(
+    "name", [".claude/agents/x.md", ".claude/skills/x/SKILL.md", ".claude/commands/x.md"]
+)
+async def test_a08_the_refusal_names_the_files_and_the_instructions(
+    hostile: Hostile, name: str
+) -> None:
+    folder = hostile.house.folder / "other"
+    path, text = write(folder, name), write(folder, "CLAUDE.md")
+    reply = await hostile.house.ask("open", agent="recorder", cwd=str(folder), request="o")
+    assert reply.error == "folder_not_trusted"
+    assert path in reply.message
+    said = msgspec.json.decode(reply.value)  # type: ignore[arg-type]
+    assert (said["folder"], said["files"], said["instructions"]) == (str(folder), path, text)
+    assert await hostile.open(cwd=str(folder), request="o", folder="restrict") == ""
+
+
+@pytest.mark.parametrize("policy", ["trust", "restrict"])
+async def test_a08_the_owner_may_answer_for_every_folder_in_the_configuration(
+    hostile: Hostile, policy: Any
+) -> None:
+    hostile.house.services.folder_settings = policy
+    spawner = ListClient(SPAWNER)
+    assert await hostile.open(spawner) == ""
+    await hostile.house.say(next(iter(hostile.house.sessions._live.values())), "hi", "r1")
+    (started,) = [
+        one for one in recorder.read_record(str(hostile.house.record)) if one.kind == "started"
+    ]
+    assert ("--setting-sources" in started.data["started"]) == (policy == "restrict")
+    assert await hostile.open(spawner, request="r3", folder="trust") == "not_allowed"
+    assert hostile.trusted.all() == []
 
 
 async def test_folders_are_trusted_by_an_admin_only(hostile: Hostile) -> None:
@@ -119,9 +220,6 @@ async def test_folders_are_trusted_by_an_admin_only(hostile: Hostile) -> None:
 
 
 # ---- trust is a matter of where a path leads, not of how it is written -----------------------
-
-
-SPAWNER = Caller(principal="you", scopes=frozenset({"view", "spawn", "input"}))
 
 
 async def test_a07_no_spelling_of_an_untrusted_folder_opens_it(hostile: Hostile) -> None:
@@ -194,7 +292,7 @@ async def test_a07_a_folder_that_is_replaced_by_a_link_is_checked_before_the_nex
     await until(lambda: len(house.client.of(e.AgentExited)) == 2)
     exited = house.client.of(e.AgentExited)[-1]
     assert exited.why == "not_started"
-    assert "now leads to" in exited.stderr_tail
+    assert "now leads elsewhere" in exited.stderr_tail
     assert str(hostile.repo / ".claude/settings.json") in exited.stderr_tail
     starts = [one for one in recorder.read_record(str(house.record)) if one.kind == "started"]
     assert len(starts) == 1
@@ -206,7 +304,7 @@ def test_a07_an_old_path_is_resolved_for_the_start(tmp_path: Path) -> None:
     link.symlink_to(repo)
     trusted = TrustedFolders(tmp_path / "trusted")
     spec = OpenSpec(agent="claude", cwd=str(link))
-    with pytest.raises(AgentStartError, match="now leads to"):
+    with pytest.raises(AgentStartError, match="now leads elsewhere"):
         check_start(trusted, spec)
     without = OpenSpec(agent="claude", cwd=str(link), options=restricted(Options()))
     assert check_start(trusted, without).cwd == str(repo)

@@ -122,7 +122,7 @@ _OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     (
         "--folder",
         "folder",
-        "What to do with settings that the directory brings: ask, obey or leave them out.",
+        "Settings that the directory brings: ask about them, trust (obey) or restrict (leave out).",
         {"type": click.Choice(("ask", "trust", "restrict")), "default": "ask"},
     ),
     (

@@ -29,7 +29,6 @@ async def open_in(folder: Folder, open_: Callable[[Folder], Awaitable[_T]]) -> _
         return await open_(folder)
     except FolderNotTrustedError as error:
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            error.args = (f"{error}; say --folder trust, or --folder restrict to leave them out",)
             raise
         chosen = _ask(error)
         if chosen is None:
@@ -39,9 +38,12 @@ async def open_in(folder: Folder, open_: Callable[[Folder], Awaitable[_T]]) -> _
 
 def _ask(error: FolderNotTrustedError) -> Folder | None:
     click.echo(f"{visible(error.folder)} brings settings that an agent would obey:")
-    for name in str(error.files).split("\n")[:MAX_SHOWN]:
-        click.echo(f"  {visible(name)}")
-    click.echo("They can allow tools, run hooks and start servers. Do you trust this folder?")
+    _list(error.files)
+    if instructions := getattr(error, "instructions", ""):
+        click.echo("It also has instructions, which an agent reads in any case:")
+        _list(instructions)
+    click.echo("Settings can allow tools, run hooks and programs, and start servers.")
+    click.echo("Do you trust this folder?")
     said = click.prompt(
         "[t]rust it, [r]estrict: leave them out, [n]o",
         type=click.Choice(["t", "r", "n"]),
@@ -50,6 +52,14 @@ def _ask(error: FolderNotTrustedError) -> Folder | None:
     )
     answers: dict[str, Folder | None] = {"t": "trust", "r": "restrict", "n": None}
     return answers[said]
+
+
+def _list(paths: str) -> None:
+    names = paths.split("\n")
+    for name in names[:MAX_SHOWN]:
+        click.echo(f"  {visible(name)}")
+    if len(names) > MAX_SHOWN:
+        click.echo(f"  and {len(names) - MAX_SHOWN} more")
 
 
 @click.group()

@@ -103,6 +103,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     default_agent: str = "claude"
     title: str = ""  # of a new session
     labels: dict[str, str] = {}  # of a new session
+    # settings, agents, skills … that a folder brings, where its opener did not choose
+    folder_settings: Literal["ask", "trust", "restrict"] = "ask"
     idle_exit_s: Seconds = 60.0  # the gateway ends this long after the last client
     keeper: KeeperConfig = KeeperConfig()
     limits: LimitsConfig = LimitsConfig()

@@ -99,7 +99,8 @@ class Imports:
             cwd = cwd.resolve()
         except (OSError, RuntimeError):  # a loop of links
             return str(cwd), restricted(Options())
-        holds = trusted is None or trusted.holds(cwd)
+        trusting = self._services.folder_settings == "trust"
+        holds = trusted is None or trusting or trusted.holds(cwd)
         return str(cwd), Options() if holds else restricted(Options())
 
     def _session_of(self, params: ImportParams) -> Imported | None:

@@ -209,6 +209,9 @@ class SessionQuestions:
             return restricted(params.options)
         if trusted is None or not found or await asyncio.to_thread(trusted.holds, cwd):
             return params.options
+        configured = self._sessions.services.folder_settings
+        if params.folder == "ask" and configured != "ask":  # the owner's file answers for them
+            return params.options if configured == "trust" else restricted(params.options)
         if params.folder == "trust":
             authorise(caller, "admin", {})
             trusted.add(cwd)
@@ -220,7 +223,7 @@ class SessionQuestions:
                     **who(caller),
                 )
             )
-        check_folder(trusted, cwd, found)
+        await asyncio.to_thread(check_folder, trusted, cwd, found)
         return params.options
 
     def _check_reused(self, caller: Caller, params: OpenParams, cwd: str) -> None:

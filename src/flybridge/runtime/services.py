@@ -10,7 +10,7 @@ import msgspec
 
 from flybridge.model.capabilities import Capabilities
 from flybridge.runtime.dial_in import DialIns
-from flybridge.runtime.folders import Trusted
+from flybridge.runtime.folders import Policy, Trusted
 from flybridge.runtime.hub import Hub
 from flybridge.session.ports import Agent, Blobs, Conversations, Journal
 
@@ -75,5 +75,6 @@ class Services(msgspec.Struct):
     limits: Limits = Limits()
     conversations: Conversations | None = None  # None: nobody reads what agents keep themselves
     trusted: Trusted | None = None  # None: every folder is
+    folder_settings: Policy = "ask"  # for a folder that brings settings, where nobody chose
     agents: int = 0  # how many live or are being started
     dial_ins: DialIns | None = None  # None: no agent can connect to us

@@ -109,7 +109,8 @@ class Supervisor:
     async def _start_keeper(self, row: IncarnationRow, spec: OpenSpec) -> None:
         session = self.session
         session.installed = await self.services.shelf.get(spec.agent)
-        spec = await asyncio.to_thread(check_start, self.services.trusted, spec)
+        trusted, policy = self.services.trusted, self.services.folder_settings
+        spec = await asyncio.to_thread(check_start, trusted, spec, policy)
         spec = await self._dialling.announced(self._named(spec), row)
         launch = session.installed.agent.launch(spec, session.installed.capabilities)
         marks = {

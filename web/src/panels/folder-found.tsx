@@ -5,6 +5,7 @@ import style from "./new-session.module.css";
 interface Props {
   readonly folder: string;
   readonly files: readonly string[];
+  readonly instructions: readonly string[];
   readonly mayTrust: boolean;
   readonly busy: boolean;
   readonly wrong: string;
@@ -14,7 +15,7 @@ interface Props {
 
 /** A folder has files an agent would obey. Nobody has agreed to them yet. */
 export function FolderFound(props: Props): ReactNode {
-  const { folder, files, mayTrust, busy, wrong, onOpen, onBack } = props;
+  const { folder, files, instructions, mayTrust, busy, wrong, onOpen, onBack } = props;
   return (
     <div className={style.found}>
       <p>
@@ -29,6 +30,18 @@ export function FolderFound(props: Props): ReactNode {
         ))}
       </ul>
       <p>Trust the folder only if you know who wrote them.</p>
+      {instructions.length > 0 && (
+        <>
+          <p>It also has instructions, which an agent reads in any case:</p>
+          <ul>
+            {instructions.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       {wrong !== "" && (
         <p className={style.wrong} role="alert">
           {wrong}

@@ -40,6 +40,7 @@ export function NewSession(): ReactNode {
   const offered = useOffered();
   const [wrong, setWrong] = useState("");
   const [brought, setBrought] = useState<readonly string[]>([]);
+  const [instructions, setInstructions] = useState<readonly string[]>([]);
   const [busy, setBusy] = useState(false);
   const ids = useId();
   const agent = offered === undefined ? undefined : chosenOf(offered, draft.agent);
@@ -71,8 +72,11 @@ export function NewSession(): ReactNode {
       navigate({ view: "session", session });
       setTimeout(focusComposer); // after the dialog gave the focus back
     } catch (error) {
-      if (codeOf(error) === "folder_not_trusted") setBrought(filesOf(error));
-      else setWrong(refusalWords(codeOf(error), wordsOf(error)));
+      if (codeOf(error) === "folder_not_trusted") {
+        const files = pathsOf(error, "files");
+        setBrought(files.length > 0 ? files : [wordsOf(error)]);
+        setInstructions(pathsOf(error, "instructions"));
+      } else setWrong(refusalWords(codeOf(error), wordsOf(error)));
       setBusy(false);
     }
   };
@@ -83,6 +87,7 @@ export function NewSession(): ReactNode {
         <FolderFound
           folder={cwd}
           files={brought}
+          instructions={instructions}
           mayTrust={app.may("admin")}
           busy={busy}
           wrong={wrong}
@@ -239,8 +244,7 @@ function useOffered(): Offered | undefined {
   return offered;
 }
 
-function filesOf(error: unknown): readonly string[] {
+function pathsOf(error: unknown, name: "files" | "instructions"): readonly string[] {
   const detail = error instanceof GatewayError ? fieldsOf(error.detail) : {};
-  const files = textOf(detail["files"]).split("\n").filter(Boolean);
-  return files.length > 0 ? files : [wordsOf(error)];
+  return textOf(detail[name]).split("\n").filter(Boolean);
 }
