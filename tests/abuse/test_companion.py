@@ -211,15 +211,36 @@ async def test_19_a_device_that_is_revoked_is_cut_off_and_its_rules_with_it(
     server: Server, owner: Who, hand: Hand
 ) -> None:
     held = await hand.device()
-    server.asking(owner, session(server), "a")
+    reads = {"tool": "WebFetch", "input": {"url": "https://example.org"}}
+    server.asking(owner, session(server), "a", **reads)
     await held.wait_for("waiting")
     held.press("always")  # the agent has no rule of its own: it is kept for the device
     until(lambda: server.events(owner, session(server), "permission.closed"))
     server.http(owner).call("DELETE", "/devices/box")
     assert await held.ended()
     until(lambda: server.events(owner, session(server), "turn.ended"))
-    again = server.asking(owner, session(server), "b")
+    again = server.asking(owner, session(server), "b", **reads)
     assert server.is_open(owner, session(server), again["prompt"])
+
+
+async def test_c01_one_press_of_always_lets_no_other_command_run(
+    server: Server, owner: Who, hand: Hand
+) -> None:
+    held = await hand.device()
+    folder = {"type": "addDirectories", "directories": ["/"], "destination": "session"}
+    mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+    for number, suggestions in enumerate(([], [mode], [folder, mode])):
+        touch = {"input": {"command": f"touch {number}"}, "suggestions": suggestions}
+        server.asking(owner, session(server), f"a{number}", **touch)
+        await held.answer("always", f"touch {number}")
+        await held.wait_for("idle")
+        other = {"input": {"command": f"python3 -c {number}"}, "suggestions": suggestions}
+        prompt = server.asking(owner, session(server), f"b{number}", **other)
+        await held.wait_for("waiting", promptToolDetail=f"python3 -c {number}")
+        assert server.is_open(owner, session(server), prompt["prompt"])
+        await held.answer("no", f"python3 -c {number}")
+        await held.wait_for("idle")
+    assert server.told("updatedPermissions") == []
 
 
 async def test_36_a_device_changes_no_mode_and_remembers_nothing_it_did_not_show(

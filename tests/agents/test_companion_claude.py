@@ -143,21 +143,55 @@ async def test_escape_ends_the_turn_and_takes_the_prompt_with_it(
 
 @pytest.mark.conforms("S3-8")
 async def test_always_runs_the_same_again_without_asking(served: Served, held: Handheld) -> None:
-    """The older one suggests no rule for this command: then it is one for all of the tool, and
-    no test after this one is asked about a command."""
+    """The older one suggests a folder and a mode for this command, which a device does not keep:
+    then it is allowed once, and asked again."""
     file = served.claude.cwd / "always"
     again = bash(f"touch {file}")
     held.prompt(scripted("device-always", again, {"say": "Once."}))
     await held.wait_for("waiting", promptToolDetail=f"touch {file}")
     held.press("always")
     await held.wait_for("idle")
+    assert made(file)
     file.unlink()
     held.heard.clear()
     held.prompt(scripted("device-always-2", again, slowly("Twice.")))
+    if served.claude.version == "2.1.38":
+        await held.answer("no", f"touch {file}")
+        await held.wait_for("idle")
+        assert not file.exists()
+        return
     await held.wait_for("working")
     await held.wait_for("idle")
     assert made(file)
     assert all(one["state"] != "waiting" for one in held.heard)
+
+
+async def test_c01_always_for_one_file_or_command_allows_no_other(
+    served: Served, held: Handheld
+) -> None:
+    """Both suggest the mode acceptEdits for a file in the project."""
+    inside, outside = served.claude.cwd / "in.txt", served.base / "out.txt"
+    hook = served.claude.cwd / ".git" / "hooks" / "pre-commit"
+    writes = [
+        {"tool": "Write", "input": {"file_path": str(path), "content": "x"}}
+        for path in (inside, outside, hook)
+    ]
+    held.prompt(scripted("device-c01", *writes, {"say": "Written."}))
+    await held.answer("always", str(inside))
+    for path in (outside, hook):
+        await held.answer("no", str(path))
+    await held.wait_for("idle")
+    assert made(inside)
+    assert not outside.exists()
+    assert not hook.exists()
+    touched, run = served.claude.cwd / "zz1", served.claude.cwd / "pwned"
+    programs = [bash(f"touch {touched}"), bash(f"python3 -c \"open('{run}', 'w')\"")]
+    held.prompt(scripted("device-c01-2", *programs, {"say": "Run."}))
+    await held.answer("always", f"touch {touched}")
+    await held.answer("no", f"python3 -c \"open('{run}', 'w')\"")
+    await held.wait_for("idle")
+    assert made(touched)
+    assert not run.exists()
 
 
 @pytest.mark.conforms("S3-7")

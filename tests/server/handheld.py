@@ -145,6 +145,15 @@ class Handheld:
     def say(self, kind: str, **fields: Any) -> None:
         self.send(json.dumps({"type": kind, **fields}, ensure_ascii=False).encode())
 
+    async def answer(self, action: str, detail: str, slot: int = 0) -> None:
+        """Wait for a prompt, and press until it is gone: a press that comes too soon after
+        another prompt does not count, and the prompt is shown again."""
+        shown = await self.wait_for("waiting", slot, promptToolDetail=detail)
+        while shown["state"] == "waiting" and shown.get("promptToolDetail") == detail:
+            self.press(action, slot)
+            await self.hear()
+            shown = self.slots[slot]
+
     def press(self, action: str, slot: int = 0, **more: Any) -> None:
         self.say("action", action=action, slot=slot, **more)
 

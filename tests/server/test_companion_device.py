@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,17 +188,50 @@ async def test_no_denies_in_the_name_of_the_device(rig: Rig) -> None:
 @pytest.mark.conforms("S3-8")
 async def test_always_allows_that_tool_for_the_rest_of_the_session(rig: Rig) -> None:
     held = await rig.ready()
-    held.prompt(steps(bash("one")))
+    held.prompt(steps(fetch("one")))
     await _waiting(rig, "one")
     await held.wait_for("waiting")
     held.press("always")
     await rig.saw(e.TurnEnded)
-    held.prompt(steps(bash("two"), {"tool": "Fetch", "input": {"url": "u"}, "ask": True}))
+    held.prompt(steps(fetch("two"), bash("u")))
     await _waiting(rig, "u")
-    assert [one["input"] for one in rig.ran()] == [{"command": "one"}, {"command": "two"}]
+    assert [one["input"] for one in rig.ran()] == [{"url": "one"}, {"url": "two"}]
     assert [one.by for one in rig.of(e.PermissionClosed)] == ["device:box"] * 2
     await rig.ask("devices.revoke", name="box")
     assert rig.host.board.slots[0].rules == {}
+
+
+def fetch(url: str) -> dict[str, Any]:
+    return {"tool": "WebFetch", "input": {"url": url}, "ask": True}
+
+
+@pytest.mark.parametrize(
+    "suggestions",
+    [[], [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]],
+    ids=["none", "a mode"],
+)
+@pytest.mark.parametrize("tool", ["Bash", "Write", "Edit"])
+async def test_c01_always_allows_once_where_no_rule_can_be_kept_and_says_so(
+    rig: Rig, tool: str, suggestions: list[dict[str, Any]]
+) -> None:
+    held = await rig.ready()
+    asked = [
+        {"tool": tool, "input": {"command": one}, "ask": True, "suggestions": suggestions}
+        for one in ("one", "two")
+    ]
+    held.prompt(steps(asked[0]))
+    await _waiting(rig, "one")
+    await held.wait_for("waiting")
+    held.press("always")
+    await rig.saw(e.TurnEnded)
+    rig.later()
+    shown = await held.wait_for("idle", promptToolType="Allowed once")
+    assert f"No rule was kept for {tool}" in shown["promptToolDetail"]
+    held.prompt(steps(asked[1]))
+    await _waiting(rig, "two")
+    assert rig.host.board.slots[0].rules == {}
+    assert [one["input"] for one in rig.ran()] == [{"command": "one"}]
+    assert b"updatedPermissions" not in b"".join(recorder.lines(rig.house.record))
 
 
 async def test_always_on_a_cut_prompt_is_refused_and_the_prompt_stays(rig: Rig) -> None:

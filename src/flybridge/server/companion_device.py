@@ -282,8 +282,13 @@ class Connection(asyncio.Protocol):
         except FlybridgeError as error:
             _log.warning("device %r: slot %d: %s", device.name, slot.number, error)
         else:
-            if wish.rule and not reply.error and not reply.duplicate:
+            done = not reply.error and not reply.duplicate
+            if wish.rule and done:
                 slot.rules[wish.rule] = device.id
+            if wish.note and done:
+                _log.info("device %r: slot %d: %s", device.name, slot.number, wish.note)
+                if self.adapter is not None:
+                    self.adapter.note(slot.number, wish.note, self._door.now_ms())
         if self.adapter is not None:
             self.adapter.changed(slot.number)
             self.flush()

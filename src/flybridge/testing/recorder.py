@@ -11,8 +11,9 @@ answers ``ok: <text>``. A step is an object, known by its first key below:
 
 - ``say`` text (``deltas``: in how many pieces; ``hold`` path: the block stays open until it
   exists) · ``think`` text
-- ``tool`` name (``input``, ``ask``, ``result``, ``fails``; ``reuse_prompt``: true asks twice
-  at once, "after" asks again under the old id for another call) · ``reuse_prompt`` alone
+- ``tool`` name (``input``, ``ask``, ``suggestions``, ``result``, ``fails``; ``reuse_prompt``:
+  true asks twice at once, "after" asks again under the old id for another call) ·
+  ``reuse_prompt`` alone
 - ``wait_file`` path: until it exists · ``stall`` seconds · both bounded by ``seconds`` (60)
 - ``flood`` bytes in delta lines of ``line`` characters, numbered · ``big_line`` bytes in one
 - ``junk`` text, ``junk_hex``: raw bytes · ``torn`` text: half a line, the rest after
@@ -538,12 +539,21 @@ class Recorder:
         self.user([{**block, "is_error": is_error}], tool_use_result=detail)
         turn.call = ""
 
-    def ask(self, turn: Turn, request_id: str, name: str, given: Json, *, times: int) -> None:
+    def ask(
+        self,
+        turn: Turn,
+        request_id: str,
+        name: str,
+        given: Json,
+        *,
+        times: int,
+        suggestions: list[Json],
+    ) -> None:
         with self._moved:
             self._asked[request_id] = None
         self._state("requires_action")
         about = {"tool_name": name, "display_name": name, "input": given, "description": name}
-        request = {"subtype": "can_use_tool", **about, "permission_suggestions": []}
+        request = {"subtype": "can_use_tool", **about, "permission_suggestions": suggestions}
         request["tool_use_id"] = turn.call
         for _ in range(times):
             self.write({"type": "control_request", "request_id": request_id, "request": request})
@@ -612,7 +622,8 @@ def _call(agent: Recorder, turn: Turn, step: Json, request_id: str, *, times: in
     agent.message(block, "input_json_delta", "partial_json", _pieces(json.dumps(given), 3))
     asks = step.get("ask") or "tool" not in step
     if asks:
-        agent.ask(turn, request_id, name, given, times=times)
+        suggestions = step.get("suggestions", [])
+        agent.ask(turn, request_id, name, given, times=times, suggestions=suggestions)
     agent.event("message_stop")
     answer = agent.answer(turn, request_id) if asks else {"behavior": "allow"}
     if answer.get("behavior") != "allow":

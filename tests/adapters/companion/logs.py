@@ -14,7 +14,13 @@ from flybridge.model import events as e
 from flybridge.model.ids import IncarnationId, InputKey, PromptId, SessionId, TurnId
 
 LIFE = IncarnationId("inc_1")
-RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow"}
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "rm -f:*"}],
+    "behavior": "allow",
+}
+BARE = {**RULE, "rules": [{"toolName": "Bash"}]}
+FOLDER = {"type": "addDirectories", "directories": ["/project"], "destination": "session"}
 MODE = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 
 

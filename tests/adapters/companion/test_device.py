@@ -28,6 +28,8 @@ from flybridge.model.content import Text
 from flybridge.model.ids import ItemId, PromptId
 from flybridge.wire.companion.messages import MAX_FRAME_BYTES
 from tests.adapters.companion.logs import (
+    BARE,
+    FOLDER,
     MODE,
     RULE,
     asks,
@@ -189,15 +191,71 @@ def test_no_denies_in_the_name_of_the_device() -> None:
     assert command.message == "Denied by user via box"
 
 
-def test_always_takes_the_agents_rule_or_one_for_the_tool() -> None:
-    held, _ = waiting(asks(suggestions=(RULE,)))
+def always(*prompts: e.Event) -> Pressed:
+    held, _ = waiting(*prompts)
     [wish] = held.press("always")
     assert isinstance(wish, Pressed)
-    assert wish.rule == ""
-    held, _ = waiting(asks(suggestions=(MODE,)))
+    assert isinstance(wish.submit.command, c.AnswerPermission)
+    assert wish.submit.command.decision == "allow"
+    return wish
+
+
+def test_always_takes_the_agents_rule_or_one_for_a_tool_that_reads() -> None:
+    wish = always(asks(suggestions=(RULE,)))
+    assert (wish.rule, wish.note) == ("", "")
+    wish = always(asks(tool="WebFetch", url="https://example.org"))
+    assert (wish.rule, wish.note) == ("WebFetch", "")
+
+
+@pytest.mark.parametrize("tool", ["Bash", "Write", "Edit", "MultiEdit", "NotebookEdit", "Task"])
+@pytest.mark.parametrize("suggestions", [(), (MODE,), (FOLDER, MODE), (7,), (BARE,)])
+def test_c01_always_never_keeps_a_rule_for_all_that_a_tool_runs_or_writes(
+    tool: str, suggestions: tuple[object, ...]
+) -> None:
+    wish = always(asks(tool=tool, suggestions=suggestions, file_path="/project/in.txt"))
+    assert isinstance(wish.submit.command, c.AnswerPermission)
+    assert (wish.rule, wish.submit.command.remember) == ("", ())
+    assert f"No rule was kept for {tool}" in wish.note
+
+
+@pytest.mark.parametrize("tool", ["WebFetch", "Read", "mcp__files__write"])
+def test_c01_suggestions_that_cannot_be_kept_are_not_replaced_by_a_wider_rule(tool: str) -> None:
+    wish = always(asks(tool=tool, suggestions=(MODE,), url="u"))
+    assert (wish.rule, wish.note != "") == ("", True)
+
+
+def test_c01_a_tool_nobody_knows_is_allowed_once() -> None:
+    wish = always(asks(tool="mcp__files__write", path="/etc/passwd"))
+    assert (wish.rule, wish.note != "") == ("", True)
+
+
+def test_c01_that_no_rule_was_kept_is_on_the_screen_for_a_while() -> None:
+    held, slot = waiting(asks(suggestions=(MODE,)))
     [wish] = held.press("always")
     assert isinstance(wish, Pressed)
-    assert wish.rule == "Bash"
+    held.adapter.note(0, wish.note, held.now_ms)
+    held.happens(slot, closed())
+    [shown] = held.look(after_ms=APART_MS)
+    assert (shown["state"], shown["promptToolType"]) == ("working", "Allowed once")
+    assert "No rule was kept for Bash" in shown["promptToolDetail"]
+    assert reason(held.press("yes")) == "nothing waits for an answer"
+    [idle] = held.happens(slot, ended(), outcome()) or held.look(after_ms=APART_MS)
+    assert (idle["state"], idle["promptToolType"]) == ("idle", "Allowed once")
+    assert held.adapter.deadline_ms is not None
+    [later] = held.look(after_ms=held.adapter.deadline_ms - held.now_ms)
+    assert "promptToolType" not in later
+    assert held.adapter.deadline_ms is None
+
+
+def test_c01_the_next_prompt_takes_the_place_of_the_note() -> None:
+    held, slot = waiting(asks(suggestions=(MODE,)))
+    held.adapter.note(0, "a note", held.now_ms)
+    held.happens(slot, closed(), asks("prm_2", command="another"))
+    [shown] = held.look(after_ms=APART_MS)
+    assert (shown["state"], shown["promptToolDetail"]) == ("waiting", "another")
+    held.happens(slot, closed("prm_2"))
+    [shown] = held.look(after_ms=APART_MS)
+    assert "promptToolType" not in shown
 
 
 def test_always_is_refused_where_the_text_was_cut() -> None:

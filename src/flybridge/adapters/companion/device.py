@@ -24,6 +24,8 @@ from flybridge.wire.companion.decode import Rejected, decode
 
 APART_MS = 500  # two statuses of a slot
 GUARD_MS = 700  # a prompt must have been the only one for so long
+NOTE_MS = 6_000  # how long a note to the person stays on the screen
+ALLOWED_ONCE = "Allowed once"
 
 
 class Ignored(msgspec.Struct, frozen=True):
@@ -43,11 +45,16 @@ class AutoEdit(msgspec.Struct, frozen=True):
 
 
 class Pressed(msgspec.Struct, frozen=True):
-    """A request for the desk; ``rule``: the tool that needs no button any more if it is done."""
+    """A request for the desk.
+
+    Once it is done, the tool named by ``rule`` needs no button any more, and ``note`` is what the
+    person who pressed has to know.
+    """
 
     submit: Submit
     slot: Slot
     rule: str = ""
+    note: str = ""
 
 
 Wish: TypeAlias = Ignored | Spawn | AutoEdit | Pressed
@@ -61,6 +68,8 @@ class _Screen(msgspec.Struct):
     due: bool = True
     again: bool = False  # even if it looks the same
     other_ms: int | None = None  # until when another prompt was there
+    note: str = ""  # drawn while no prompt and no error is
+    note_until_ms: int = 0
 
 
 class DeviceAdapter:
@@ -90,6 +99,11 @@ class DeviceAdapter:
         """A slot may look different now."""
         self._screens.setdefault(number, _Screen()).due = True
 
+    def note(self, number: int, text: str, now_ms: int) -> None:
+        """Show a note on the slot's screen for a while, unless a prompt takes its place."""
+        screen = self._screens.setdefault(number, _Screen())
+        screen.note, screen.note_until_ms, screen.due = text, now_ms + NOTE_MS, True
+
     def spawned(self, number: int, error: str = "") -> None:
         """Say what became of a wish for an agent."""
         result = m.SpawnResult(slot=number, success=not error, error=error or msgspec.UNSET)
@@ -98,9 +112,12 @@ class DeviceAdapter:
     def take(self, now_ms: int) -> list[bytes]:
         """The payloads to send, in order. What they show counts as shown from here on."""
         for number, screen in sorted(self._screens.items()):
+            if screen.note and screen.note_until_ms <= now_ms:
+                screen.note, screen.due = "", True
             if screen.due and screen.next_ms <= now_ms:
                 self._draw(number, screen, now_ms)
-        waiting = [one.next_ms for one in self._screens.values() if one.due]
+        waiting = [screen.next_ms for screen in self._screens.values() if screen.due]
+        waiting += [screen.note_until_ms for screen in self._screens.values() if screen.note]
         self.deadline_ms = min(waiting, default=None)
         out, self._out = self._out, []
         return out
@@ -111,6 +128,10 @@ class DeviceAdapter:
         if slot is None or not self.may_see(number) or (slot.ended and screen.face is None):
             return  # a device that hears of a slot believes that it cannot be had
         face = slot.face()
+        if face.prompt is not None:
+            screen.note = ""
+        elif screen.note and face.status.state not in ("error", "done"):
+            face = _with_note(face, screen.note)
         if face == screen.face and not screen.again:
             return
         before = screen.face.prompt if screen.face else None
@@ -182,8 +203,11 @@ class DeviceAdapter:
             self._show_again(slot.number)
             return [Ignored(reason)]
         submit = self._submit(slot, answer(prompt, press, self.name), f"press:{prompt.prompt}")
-        rule = prompt.tool if press == "always" and not prompt.rules else ""
-        return [Pressed(submit, slot, rule)]
+        if press != "always" or prompt.rules:
+            return [Pressed(submit, slot)]
+        if prompt.whole_tool:
+            return [Pressed(submit, slot, rule=prompt.tool)]
+        return [Pressed(submit, slot, note=_no_rule(prompt.tool))]
 
     def _why_not(self, number: int, prompt: Prompt, press: str, now_ms: int) -> str:
         screen = self._screens.get(number)
@@ -203,3 +227,18 @@ class DeviceAdapter:
         return Submit(
             ref=name, session=slot.session, command=command, request=name, until=Stage.ACCEPTED
         )
+
+
+def _no_rule(tool: str) -> str:
+    return (
+        f"No rule was kept for {tool}: a device keeps none that could run or write more than it "
+        "shows. Choose a rule in the browser or the chat."
+    )
+
+
+def _with_note(face: Face, note: str) -> Face:
+    """The same face with a note in the fields that a device draws."""
+    status = msgspec.structs.replace(
+        face.status, message=note, prompt_tool_type=ALLOWED_ONCE, prompt_tool_detail=note
+    )
+    return msgspec.structs.replace(face, status=status)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from flybridge.adapters.companion import rules
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.ids import PromptId
@@ -35,6 +36,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     description: str = ""
     cut: bool = False  # not all of it can be on the screen
     rules: tuple[int, ...] = ()  # suggestions that a button may take up
+    whole_tool: bool = False  # there are no suggestions, and the tool only reads
     edits: str = ""  # the file it would change, if that is all it does
 
 
@@ -51,7 +53,12 @@ def of_permission(event: e.PermissionRequested) -> Prompt:
         detail=detail[: DETAIL_BYTES + 1],
         description=described or event.reason,
         cut=too_long or told is None,
-        rules=tuple(n for n, one in enumerate(event.suggestions) if _is_rule(one)),
+        rules=tuple(
+            number
+            for number, suggestion in enumerate(event.suggestions)
+            if rules.is_usable(_fields(suggestion) or {}, event.tool)
+        ),
+        whole_tool=not event.suggestions and rules.covers_tool(event.tool),
         edits=_text(told, EDITS.get(event.tool, "")),
     )
 
@@ -74,8 +81,12 @@ def of_question(event: e.QuestionRequested) -> Prompt:
 
 
 def answer(prompt: Prompt, press: Literal["yes", "always", "no"], device: str) -> c.Command:
-    """What a button makes of a permission. ``always`` takes up the agent's own rules; where it
-    has none, the caller keeps one for the tool."""
+    """Return the command that a button stands for.
+
+    ``always`` accepts the agent's own rules, as far as a device may. Where the agent suggested
+    nothing and ``prompt.whole_tool`` is set, the caller keeps a rule for the tool; otherwise
+    ``always`` without a usable rule allows this once.
+    """
     if press == "no":
         return c.AnswerPermission(
             prompt=prompt.prompt,
@@ -104,12 +115,6 @@ def _detail(told: dict[str, Any]) -> str:
 def _is_cut(detail: str) -> bool:
     shown, cut = fit(detail, DETAIL_BYTES)
     return cut or len(shown.encode()) > SCREEN_BYTES
-
-
-def _is_rule(suggestion: Raw) -> bool:
-    """Whether it allows tools, and nothing but that: no mode, no folder, nothing taken back."""
-    told = _fields(suggestion) or {}
-    return told.get("type") == "addRules" and told.get("behavior") == "allow"
 
 
 def _fields(raw: Raw | UnsetType) -> dict[str, Any] | None:
