@@ -195,6 +195,20 @@ def test_abuse_36_the_rule_that_is_stored_is_the_rule_that_was_shown(
     assert closed["rules"] == [RULE]
 
 
+def test_c02_a_denial_that_stops_the_turn_takes_the_right_to_interrupt(
+    server: Server, owner: Who
+) -> None:
+    session = server.open(owner, "c02")
+    prompt = server.asking(owner, session, "c02")
+    guest = server.http(server.login("view", "approve", name="guest"))
+    path = f"/sessions/{session}/commands"
+    deny = {**allow(prompt), "decision": "deny"}
+    got = guest.call("POST", path, {"command": {**deny, "stop": True}}, key="x")
+    assert (got.status, got.json["data"]["scope"]) == (403, "interrupt")
+    assert server.is_open(owner, session, prompt["prompt"])
+    assert guest.call("POST", path, {"command": deny}, key="y").status == 200
+
+
 def test_abuse_36_a_mode_that_switches_permissions_off_takes_an_administrator(
     server: Server, owner: Who
 ) -> None:

@@ -16,6 +16,7 @@ from flybridge.runtime.caller import (
     authorise,
     outlives_the_prompt,
     scope_of,
+    stops_the_turn,
 )
 from flybridge.session.state import OpenPrompt, State
 
@@ -81,3 +82,30 @@ def test_an_answer_that_outlives_its_prompt_is_known_as_one() -> None:
     assert outlives(0, 1)
     assert outlives(0, place="user", prompt="gone")
     assert not outlives_the_prompt(c.Interrupt(), state)
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        b'{"type":"set\\u004dode","mode":"acceptEdits"}',
+        b'{"type":"addRules","type":"setMode","mode":"acceptEdits"}',
+        b'{"type":"somethingNew"}',
+        b"7",
+    ],
+)
+def test_c01_a_suggestion_of_unknown_effect_needs_an_administrator(offer: bytes) -> None:
+    state = State(session=SessionId("s"))
+    state.prompts[PromptId("p")] = OpenPrompt(kind="permission", digest="d", offers=(Raw(offer),))
+    command = c.AnswerPermission(
+        prompt=PromptId("p"), digest="d", decision="allow", remember=(0,), place="session"
+    )
+    assert outlives_the_prompt(command, state)
+
+
+def test_c02_a_denial_that_stops_the_turn_is_known_as_an_interrupt() -> None:
+    def denies(*, stop: bool) -> c.AnswerPermission:
+        return c.AnswerPermission(prompt=PromptId("p"), digest="d", decision="deny", stop=stop)
+
+    assert stops_the_turn(denies(stop=True))
+    assert not stops_the_turn(denies(stop=False))
+    assert not stops_the_turn(c.Interrupt())

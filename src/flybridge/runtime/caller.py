@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec import Raw
 
 from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
@@ -56,6 +57,21 @@ _GRANTING = (  # options by which an agent may do more than it would have to ask
 )
 
 
+_WITHIN_MODE = frozenset(  # kinds of suggestions that leave the permission mode as it is
+    {
+        "addRules",
+        "replaceRules",
+        "removeRules",
+        "addDirectories",
+        "removeDirectories",
+    }
+)
+
+
+class _Offer(msgspec.Struct):
+    type: str = ""
+
+
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
     """One connected client. Identity comes from the connection, never from a message."""
 
@@ -92,6 +108,11 @@ def scope_of(command: c.Command) -> Scope:
     return _NEEDS[type(command)]
 
 
+def stops_the_turn(command: c.Command) -> bool:
+    """Return whether an answer also interrupts, which needs that right as well."""
+    return isinstance(command, c.AnswerPermission) and command.stop
+
+
 def outlives_the_prompt(command: c.Command, state: State) -> bool:
     """Whether an answer changes more than this agent's life: a file of rules, or the mode."""
     if not isinstance(command, c.AnswerPermission) or not command.remember:
@@ -99,7 +120,18 @@ def outlives_the_prompt(command: c.Command, state: State) -> bool:
     prompt = state.prompts.get(command.prompt)
     offers = prompt.offers if prompt else ()
     chosen = [offers[one] for one in command.remember if 0 <= one < len(offers)]
-    return command.place != "session" or any(b"setMode" in bytes(one) for one in chosen)
+    return command.place != "session" or any(_changes_mode(offer) for offer in chosen)
+
+
+def _changes_mode(offer: Raw) -> bool:
+    """Return whether a suggestion does more than to add or remove rules and folders.
+
+    A suggestion that cannot be read, or is of an unknown kind, counts as one that does.
+    """
+    try:
+        return msgspec.json.decode(offer, type=_Offer).type not in _WITHIN_MODE
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return True
 
 
 def grants(mode: str, options: Options) -> str:

@@ -27,7 +27,15 @@ from flybridge.model.deliveries import Reply
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.alarms import Alarms
-from flybridge.runtime.caller import Caller, authorise, knows, outlives_the_prompt, scope_of, who
+from flybridge.runtime.caller import (
+    Caller,
+    authorise,
+    knows,
+    outlives_the_prompt,
+    scope_of,
+    stops_the_turn,
+    who,
+)
 from flybridge.runtime.hub import Hub, Sink, Subscription
 from flybridge.runtime.listing import SessionList
 from flybridge.runtime.live import LiveSession
@@ -145,6 +153,8 @@ class Desk:
         state = live.memory.state
         claimed = self._sessions.openers.holds(request.session, caller.process)
         authorise(caller, scope_of(request.command), state.labels, claimed=claimed)
+        if stops_the_turn(request.command):
+            authorise(caller, "interrupt", state.labels, claimed=claimed)
         if outlives_the_prompt(request.command, state):
             authorise(caller, "admin", state.labels, claimed=claimed)
         if isinstance(request.command, c.SendInput) and state.phase == "none" and terms.starts:
