@@ -530,6 +530,40 @@ async def test_rules_can_be_about_one_thing(place: Steered) -> None:
 
 
 @pytest.mark.abuse(39)
+@pytest.mark.parametrize(
+    "rules",
+    [
+        (Rule(effect="allow", team="default", what="stdin"),),
+        (
+            Rule(effect="allow", team="default"),
+            Rule(effect="deny", team="default", what="interrupt"),
+        ),
+        (
+            Rule(effect="allow", team="default", what="stdin"),
+            Rule(effect="allow", team="default", what="interrupt", session="ses_other"),
+        ),
+    ],
+    ids=["not allowed", "denied", "elsewhere"],
+)
+async def test_c02_to_stop_the_turn_first_takes_the_right_to_interrupt(
+    place: Steered, rules: Rules
+) -> None:
+    live = await place.ready()
+    await place.ack(place.message(live, content=steps({"stall": 30})))
+    await until(lambda: live.memory.state.turn)
+    turn = live.memory.state.turn
+    place.file.save(msgspec.structs.replace(ALLOWED, rules=rules))
+    both = await place.ack(place.message(live, content="x", interrupt=True))
+    assert both["result"] in ("rejected", "not_found")
+    assert place.lines()[1:] == []
+    assert live.memory.state.turn == turn
+    assert (await place.ack(place.message(live, content="y", interrupt=False)))["result"] == "ok"
+    allowed = Rule(effect="allow", team="default")
+    place.file.save(msgspec.structs.replace(ALLOWED, rules=(allowed,)))
+    assert (await place.ack(place.message(live, content="z", interrupt=True)))["result"] == "ok"
+    await until(lambda: live.memory.state.turn != turn)
+
+
 async def test_39_what_waits_of_somebody_who_was_removed_is_not_sent(place: Steered) -> None:
     live = await place.ready()
     turn = await busy(place, live)

@@ -156,12 +156,12 @@ class Control:
         checks.check_version(request)
         if is_remote(caller):
             raise rejected("unsigned", "what comes from another machine has to be signed")
-        what = _what(request)
-        member = self._policy.admit(caller, request.team, request.sender, what)
+        for right in rights_for(request):
+            member = self._policy.admit(caller, request.team, request.sender, right)
         live = self._find(caller, request)
-        state = live.memory.state
-        names = frozenset({live.session, state.agent_session})
-        self._policy.check(member, what, names)
+        names = frozenset({live.session, live.memory.state.agent_session})
+        for right in rights_for(request):
+            self._policy.check(member, right, names)
         return member, live
 
     def _find(self, caller: Caller, request: wire.Request) -> LiveSession:
@@ -367,8 +367,12 @@ def names_of(state: State) -> tuple[str, ...]:
     return f"{state.agent}:{state.agent_session}", f"{state.agent}:{state.session}"
 
 
-def _what(request: wire.Request) -> str:
-    return wire.type_of(request).split(".")[1]
+def rights_for(request: wire.Request) -> tuple[str, ...]:
+    """Return every right that a request needs: a message that stops the turn first needs two."""
+    right = wire.type_of(request).split(".")[1]
+    if isinstance(request, wire.StdinRequest) and request.interrupt is True:
+        return right, "interrupt"
+    return (right,)
 
 
 def _runs(live: LiveSession) -> bool:

@@ -74,7 +74,7 @@ class Policy:
         """
         member = self.teams.member(team, sender, caller.principal)
         if member is None:
-            raise rejected("unknown_sender", "no member of that team sends from here by that name")
+            raise rejected("unknown_sender", _not_a_member(team, sender, caller.principal))
         rules = self.teams.applying(member, what)
         nowhere = any(rule.effect == "deny" and rule.session == ANY for rule in rules)
         if nowhere or not any(rule.effect == "allow" for rule in rules):
@@ -181,6 +181,14 @@ class Policy:
         self._audit(
             Record(event=event, outcome="done", target=target, detail=detail, **who(caller))
         )
+
+
+def _not_a_member(team: str, sender: str, principal: str) -> str:
+    yours = "" if principal.startswith("uid:") else f" --principal {principal}"
+    return (
+        f"{sender!r} is not a member of team {team!r} for {principal}. "
+        f"Add it with `flybridge team add {team} {sender}{yours}`."
+    )
 
 
 def _about(rule: Rule) -> tuple[str, str, str, What]:
