@@ -43,6 +43,7 @@ from flybridge.runtime.shelf import AgentShelf
 from flybridge.server.authority import Authority
 from flybridge.server.control_unix import ControlDoor
 from flybridge.server.keys import Keys
+from flybridge.server.refusals import RefusalLog
 from flybridge.server.tcp_peer import TcpPeers, peer_rules
 from flybridge.server.unix import Door
 from flybridge.session.ports import Agent
@@ -139,6 +140,7 @@ class Gateway:
         services = self._services(journal)
         self.sessions = Sessions(services)
         self._audit = AuditLog(self._state.audit, now_ms)
+        self._records = RefusalLog(self._audit.write)
         authority = self._authority()
         self._tickets = authority
         keys = Keys(authority, self._note, lambda: self.address, self.sessions.withdraw)
@@ -200,6 +202,7 @@ class Gateway:
             await clock.close()
             await self.sessions.close()
             journal.close()
+            self._records.flush(closing=True)
             self._note(Record(event="gateway", outcome="stopped"))
             self._audit.close()
             _log.info("stopped")
@@ -304,17 +307,14 @@ class Gateway:
         return f"{self.address}/login#{self._tickets.ticket()}"
 
     def _note(self, record: Record) -> None:
-        """Write down what was done. What was done is done, so a full disk does not undo it."""
-        try:
-            self._audit.write(record)
-        except StorageError:
-            _log.exception("the audit log cannot be written")
+        self._records.write(record)
 
     async def _sweep(self) -> None:
         """Now and then: put idle agents away, and note where the audit log ends."""
         while True:
             await asyncio.sleep(SWEEP_S)
             self.sessions.sweep()
+            self._records.flush()
             try:
                 await asyncio.to_thread(self._audit.save_head())
             except StorageError:

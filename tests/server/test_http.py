@@ -11,6 +11,7 @@ import pytest
 from flybridge.errors import StorageError
 from flybridge.runtime.caller import Verdict
 from flybridge.server.outgoing import CSP
+from flybridge.server.refusals import PER_SOURCE
 from flybridge.server.routes.route import Call, Done, Route
 from tests.server.web import Web, serving
 
@@ -119,10 +120,10 @@ async def test_an_error_of_ours_is_logged_and_not_told(
 
 
 async def test_what_goes_wrong_at_the_gate_is_audited_within_a_bound(web: Web) -> None:
-    for _ in range(70):
+    for _ in range(PER_SOURCE + 10):
         await web.raw("GET", "/api/v1/me?x=SECRET", None, {"host": "evil.example"})
     told = [one for one in web.records if one.event == "gate"]
-    assert len(told) == 60
+    assert len(told) == PER_SOURCE
     assert {(one.code, one.target, one.source) for one in told} == {
         ("wrong_host", "/api/v1/me", "127.0.0.1")
     }

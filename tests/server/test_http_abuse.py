@@ -14,6 +14,7 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
 from flybridge.runtime.process import start_time
+from flybridge.server.refusals import PER_CALLER, PER_SOURCE
 from flybridge.server.routes.table import ROUTES
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.unix import Door
@@ -675,6 +676,22 @@ async def test_abuse_62_what_is_said_to_an_agent_is_not_in_our_logs(
     kept = (web.house.folder / "audit.log").read_text() + caplog.text
     assert "canary" not in kept
     assert "rm -rf build" not in kept
+
+
+async def test_a10_neither_strangers_nor_a_token_make_the_audit_log_grow_without_bound(
+    web: Web,
+) -> None:
+    for _ in range(PER_SOURCE + 40):
+        assert (await web.call("POST", "/login", {"password": "x" * 8}, cookie="")).status in (
+            401,
+            429,
+        )
+    assert len([one for one in web.records if one.event == "login" and one.code]) == PER_SOURCE
+    token = web.token("view")
+    for _ in range(PER_CALLER + 40):
+        assert (await web.call("GET", "/tokens", token=token)).status == 403
+    assert len([one for one in web.records if one.event == "route"]) == PER_CALLER
+    assert verify(web.house.folder / "audit.log") == len(web.records)
 
 
 # ---- anything at all -------------------------------------------------------------------------

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.model.audit import Record
 from flybridge.server import native, websocket
 from flybridge.server.authority import FILE_SCOPES
+from flybridge.server.refusals import PER_SOURCE, RefusalLog
 from flybridge.server.upgrade import Room, Timing
 from tests.runtime.house import until
 from tests.server.websocket_rig import (
@@ -89,10 +91,12 @@ async def test_refusals_are_audited_without_what_was_brought(place: OpenDoor) ->
 
 
 async def test_many_refusals_do_not_fill_the_log(place: OpenDoor) -> None:
-    for _ in range(websocket.MAX_NOTED + 20):
+    kept: list[Record] = []
+    place.door.audit = RefusalLog(kept.append).write
+    for _ in range(PER_SOURCE + 20):
         guest = await place.dial()
         assert await guest.upgrade(Host="evil.example") == 421
-    assert len(place.audited) == websocket.MAX_NOTED
+    assert len(kept) == PER_SOURCE
 
 
 async def test_our_own_page_may_come_in(place: OpenDoor) -> None:

@@ -31,6 +31,7 @@ from flybridge.server.devices import Devices
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.keys import Keys
+from flybridge.server.refusals import RefusalLog
 from flybridge.server.routes.route import API, Route
 from flybridge.server.tcp import TcpDoor, TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
@@ -88,6 +89,7 @@ class Web:
         folder = house.folder
         self.records: list[Record] = []
         self.log = AuditLog(folder / "audit.log", house.services.now_ms)
+        self.audit = RefusalLog(self._record).write
         self.door = TcpDoor(TcpSpec(host="127.0.0.1", port=0, base_path=base_path))
         self.door.bind()
         self.port = self.door.port
@@ -148,7 +150,7 @@ class Web:
         # their own threads: the server's must not wait behind clients that wait for it
         self._callers = ThreadPoolExecutor(max_workers=100)
 
-    def audit(self, record: Record) -> None:
+    def _record(self, record: Record) -> None:
         self.records.append(record)
         self.log.write(record)
 

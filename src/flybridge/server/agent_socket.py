@@ -33,7 +33,6 @@ from flybridge.server import upgrade
 from flybridge.server.agent_frames import AgentFrames
 from flybridge.server.frames import RESTART
 from flybridge.server.gate import Gate, Head, Refused, check, gate_for
-from flybridge.server.limiter import Limiter
 from flybridge.server.socket_holder import holder_of
 from flybridge.store.private_file import read_private, write_private
 
@@ -43,7 +42,6 @@ HEAD_BYTES = 16 * 1024
 HEAD_S = 5.0
 CLOSE_S, AGAIN_S = 1.0, 0.01
 MAX_STRANGERS = 64
-MAX_NOTED = 60  # refusals a minute that the audit log hears of
 MAX_SLOTS = 16
 _SLOT = re.compile(r"0|[1-9]\d{0,2}")
 _SESSION = re.compile(r"ses_[0-9a-f]{20}")
@@ -102,7 +100,6 @@ class AgentSocketDoor:
         self.agents: set[AgentConnection] = set()
         self.gate = Gate(hosts=frozenset(), origins=frozenset())
         self._port_file = port_file
-        self._noted = Limiter(per_source=MAX_NOTED, in_all=MAX_NOTED)
         self._server: asyncio.Server | None = None
 
     async def listen(self) -> int:
@@ -146,11 +143,8 @@ class AgentSocketDoor:
         return AgentConnection(self)
 
     def note(self, code: str) -> None:
-        """Audit a refusal. Somebody who makes many of them does not fill the log."""
-        now_ms = self.now_ms()
-        if not self._noted.wait_ms("", now_ms):
-            self._noted.failed("", now_ms)
-            self.audit(Record(event="connect", outcome="refused", code=code, door=DOOR))
+        """Audit a refusal."""
+        self.audit(Record(event="connect", outcome="refused", code=code, door=DOOR))
 
     async def close(self) -> None:
         """Nobody comes in any more. Who is in was told before; who stays is hung up on."""

@@ -35,7 +35,6 @@ from flybridge.server.incoming import (
     params_of,
     source_of,
 )
-from flybridge.server.limiter import Limiter
 from flybridge.server.metrics import Metrics
 from flybridge.server.outgoing import Send, Sending, answered, failure, respond
 from flybridge.server.peer import TALK, restricted
@@ -46,7 +45,6 @@ from flybridge.server.tcp_peer import TcpPeers
 from flybridge.session.ports import Blobs
 from flybridge.store.claude_history import ClaudeHistory
 
-AUDITED_REFUSALS = 60  # a minute: a page that knocks all day must not fill the disk
 _log = logging.getLogger(__name__)
 
 
@@ -57,7 +55,6 @@ class WebApp:
         self.api = api
         self._gate = gate
         self._peers = peers
-        self._refusals = Limiter(per_source=AUDITED_REFUSALS, in_all=AUDITED_REFUSALS)
         by_path: dict[str, dict[str, Route]] = {}
         for route in routes:
             by_path.setdefault(route.path, {})[route.method] = route
@@ -129,19 +126,16 @@ class WebApp:
 
     def _note_refusal(self, refused: Refused, head: Head, source: str) -> None:
         self.api.metrics.refused(refused.code)
-        now_ms = self.api.now_ms()
-        if not self._refusals.wait_ms("", now_ms):
-            self._refusals.failed("", now_ms)
-            self.api.audit(
-                Record(
-                    event="gate",
-                    outcome="refused",
-                    code=refused.code,
-                    door="http",
-                    source=source,
-                    target=head.target.partition("?")[0][:200],
-                )
+        self.api.audit(
+            Record(
+                event="gate",
+                outcome="refused",
+                code=refused.code,
+                door="http",
+                source=source,
+                target=head.target.partition("?")[0][:200],
             )
+        )
 
     async def verdict(self, scope: Scope, login: str = "") -> Verdict:
         """Judge the connection that a request came by."""

@@ -30,7 +30,6 @@ from flybridge.server import frames, upgrade
 from flybridge.server.authority import Authority
 from flybridge.server.frames import Allowance, Ending, Pieces
 from flybridge.server.gate import Gate, Refused, check
-from flybridge.server.limiter import Limiter
 from flybridge.server.native import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.server.peer import TALK
 from flybridge.server.tcp_peer import TcpPeers
@@ -40,7 +39,6 @@ from flybridge.wire.native.messages import Welcome
 PATH = "/api/v1/ws"
 MAX_MESSAGE_BYTES = 2**20  # bigger things go by HTTP
 MAX_STRANGE_BYTES = 16 * 1024  # from somebody who has not said who they are
-MAX_NOTED = 60  # refusals a minute that the audit log hears of
 READ_BYTES = 16 * 1024  # looked at before we ask whether to go on: a frame may be six bytes
 
 _log = logging.getLogger(__name__)
@@ -72,7 +70,6 @@ class WebSocketDoor(NativeDoor):
         self.authority = authority
         self.audit = audit
         self.peers = peers or TcpPeers(tuple)
-        self._noted = Limiter(per_source=MAX_NOTED, in_all=MAX_NOTED)
         self.timing = timing or Timing()
         self.room = room or Room()
         self.strangers: set[WebSocketClient] = set()
@@ -85,13 +82,6 @@ class WebSocketDoor(NativeDoor):
             door = self
 
         return ClientOfThisDoor
-
-    def note(self, record: Record) -> None:
-        """Audit a refusal. Somebody who makes many of them does not fill the log."""
-        now_ms = self.now_ms()
-        if not self._noted.wait_ms("", now_ms):
-            self._noted.failed("", now_ms)
-            self.audit(record)
 
 
 class WebSocketClient(NativeClient):
@@ -393,7 +383,7 @@ class WebSocketClient(NativeClient):
 
     def _note(self, code: str) -> None:
         who = self.caller if self._adapter is not None else None
-        self.door.note(upgrade.refusal(code, self._source, who))
+        self.door.audit(upgrade.refusal(code, self._source, who))
 
 
 def _nothing() -> None:
