@@ -208,6 +208,19 @@ async def test_a_connection_is_used_again() -> None:
     await door.close()
 
 
+@pytest.mark.parametrize("loose", [b"GET /y HTTP/1.1\nhost: a\n\n", GET[:-2] + b"x:\r\n 1\r\n\r\n"])
+async def test_a15_a_pipelined_request_is_held_to_the_same_form(
+    door: TcpDoor, loose: bytes
+) -> None:
+    good = b"GET /x HTTP/1.1\r\nhost: a\r\n\r\n"
+    assert (await talk(door, loose)).startswith(b"HTTP/1.1 400 ")
+    answers = await talk(door, good + loose)
+    assert answers.startswith(b"HTTP/1.1 200 ")
+    assert answers.count(b"HTTP/1.1 400 ") == 1
+    assert b"GET /y" not in answers
+    assert (await talk(door, good + GET)).count(b"HTTP/1.1 200 ") == 2
+
+
 async def test_abuse_64_connections_have_a_number() -> None:
     door = await opened(TcpLimits(of_one_source=3))
     many = [Visitor(door) for _ in range(3)]

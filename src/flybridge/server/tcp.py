@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import re
 import resource
 import socket
 import ssl
@@ -27,8 +26,8 @@ from uvicorn.server import ServerState
 
 from flybridge.errors import GatewayError
 from flybridge.model.loopback import is_loopback
+from flybridge.server.strict_http import HEAD_BYTES, StrictHttp
 
-HEAD_BYTES = 32 * 1024
 KEEP_ALIVE_S = 30
 BACKLOG = 1024
 CLOSE_S = 2.0
@@ -219,9 +218,6 @@ class TcpDoor:
         self._servers.clear()
 
 
-_LOOSE = re.compile(rb"(?<!\r)\n|\n[ \t]|\r(?!\n)")
-
-
 def raise_file_limit(wanted: int) -> None:
     """Take as many files as our connections may need, where that is allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -246,35 +242,6 @@ class Complaints:
             _log.warning("no more connections can be taken: %s", error.strerror)
 
 
-class StrictHttp(h11.Connection):
-    """Refuses what a proxy in front of us might read in another way than we do."""
-
-    _head = b""  # of the request that is coming in, as it came
-
-    def receive_data(self, data: bytes) -> None:
-        """h11 takes a bare newline, and a header that goes on in the next line: we do not."""
-        if self.their_state is h11.IDLE and data:
-            self._head += data
-            end = self._head.find(b"\r\n\r\n")
-            head = self._head if end < 0 else self._head[: end + 2]
-            loose = _LOOSE.search(head if end >= 0 else head[:-1])  # the last byte may be half
-            self._head = b"" if end >= 0 else self._head[-HEAD_BYTES:]
-            if loose is not None:
-                data = b"\0"  # nothing begins like this: 400
-        super().receive_data(data)
-
-    def next_event(self) -> Any:
-        event = super().next_event()
-        if isinstance(event, h11.Request):
-            names = {name for name, _ in event.headers}
-            if {b"content-length", b"transfer-encoding"} <= names:
-                raise h11.RemoteProtocolError("a length and an encoding")
-            # with what stands between them: a head of nothing but empty lines is long, too
-            if sum(len(name) + len(value) + 4 for name, value in event.headers) > HEAD_BYTES:
-                raise h11.RemoteProtocolError("too long a head")
-        return event
-
-
 class Connection(H11Protocol):
     """One connection that has to say what it wants, and to say it in time."""
 
@@ -284,7 +251,7 @@ class Connection(H11Protocol):
         self, config: Config, state: ServerState, sources: Counter[str], limits: TcpLimits
     ) -> None:
         super().__init__(config, state, {}, asyncio.get_running_loop())
-        self.conn = StrictHttp(h11.SERVER, HEAD_BYTES)
+        self.conn = StrictHttp()
         self._limits = limits
         self._sources = sources
         self._source = ""
