@@ -51,6 +51,19 @@ def test_abuse_64_one_source_has_only_so_many_connections(fresh: Server) -> None
             one.close()
 
 
+def test_a14_idle_connections_from_the_owners_own_address_lock_nobody_out(fresh: Server) -> None:
+    owner = fresh.login()
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 4096:
+        pytest.skip("could not run: needs 4096 open files")
+    some = [dial(fresh, "127.0.0.1") for _ in range(2100)]
+    assert fresh.http(owner).call("GET", "/me").status == 200
+    assert sum(is_held(one) for one in some if one) <= 2000
+    for one in some:
+        if one:
+            one.close()
+
+
 def test_abuse_64_when_no_file_is_left_whoever_is_in_stays_in(short_tmp: Path) -> None:
     server = Server(short_tmp)
     try:

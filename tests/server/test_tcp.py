@@ -20,6 +20,7 @@ from flybridge.server.tcp import (
     check_bind,
     raise_file_limit,
 )
+from tests.runtime.house import until
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -224,14 +225,33 @@ async def test_a15_a_pipelined_request_is_held_to_the_same_form(
 async def test_abuse_64_connections_have_a_number() -> None:
     door = await opened(TcpLimits(of_one_source=3))
     many = [Visitor(door) for _ in range(3)]
+    for visitor in many:  # each has a request that is not complete
+        await visitor.say(b"POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n")
     await asyncio.sleep(0.05)
     with Visitor(door) as visitor:
         assert await visitor.hear() == b""
-    await many[0].say(GET)
-    assert (await many[0].rest()).endswith(b"GET /x 0")
+    await many[0].say(b"ab")
+    assert (await many[0].hear()).endswith(b"POST /x 2")
     assert (await talk(door, GET)).endswith(b"GET /x 0")
     for one in many:
         one.close()
+    await door.close()
+
+
+async def test_a14_idle_connections_of_the_same_user_make_room() -> None:
+    door = await opened(TcpLimits(of_one_source=3, connections=5))
+    idle = [Visitor(door) for _ in range(8)]
+    assert (await talk(door, GET)).endswith(b"GET /x 0")
+    for visitor in idle[:5]:
+        assert await visitor.hear() == b""
+    await idle[-1].say(GET)
+    assert (await idle[-1].hear()).endswith(b"GET /x 0")
+    for visitor in idle:
+        visitor.close()
+    await until(lambda: door.connections == 0)
+    assert len(door._counts) == 0
+    assert not door._counts._open
+    assert not door._counts._idle
     await door.close()
 
 

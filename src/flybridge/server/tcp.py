@@ -13,7 +13,6 @@ import logging
 import resource
 import socket
 import ssl
-from collections import Counter
 from collections.abc import Callable, Mapping
 from email.utils import formatdate
 from typing import Any
@@ -26,6 +25,7 @@ from uvicorn.server import ServerState
 
 from flybridge.errors import GatewayError
 from flybridge.model.loopback import is_loopback
+from flybridge.server.connection_counts import ConnectionCounts
 from flybridge.server.strict_http import HEAD_BYTES, StrictHttp
 
 KEEP_ALIVE_S = 30
@@ -88,7 +88,9 @@ class TcpDoor:
         self._spec = spec
         self._limits = limits
         self._state = ServerState()
-        self._sources: Counter[str] = Counter()
+        self._counts = ConnectionCounts(
+            of_one_source=limits.of_one_source, in_all=limits.connections
+        )
         self._sockets: list[socket.socket] = []
         self._servers: list[asyncio.Server] = []
         self._config: Config
@@ -195,7 +197,7 @@ class TcpDoor:
         return context
 
     def _connection(self) -> asyncio.Protocol:
-        one = Connection(self._config, self._state, self._sources, self._limits)
+        one = Connection(self._config, self._state, self._counts, self._limits)
         one.elsewhere = self._elsewhere
         return one
 
@@ -248,12 +250,12 @@ class Connection(H11Protocol):
     elsewhere: Mapping[str, Any] = {}  # path → what takes upgrades there
 
     def __init__(
-        self, config: Config, state: ServerState, sources: Counter[str], limits: TcpLimits
+        self, config: Config, state: ServerState, counts: ConnectionCounts, limits: TcpLimits
     ) -> None:
         super().__init__(config, state, {}, asyncio.get_running_loop())
         self.conn = StrictHttp()
         self._limits = limits
-        self._sources = sources
+        self._counts = counts
         self._source = ""
         self._counted = False
         self._late: asyncio.TimerHandle | None = None
@@ -261,14 +263,18 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._source = self.client[0] if self.client else ""
-        self._sources[self._source] += 1
-        self._counted = True
-        full = len(self.connections) > self._limits.connections
-        if full or self._sources[self._source] > self._limits.of_one_source:
+        self._source = self._counts.source_of(self.client, self.server)  # type: ignore[arg-type]
+        others = len(self.connections) - 1 - len(self._counts)  # upgraded, or not gone yet
+        if not self._counts.add(self._source, self, others=max(0, others)):
             transport.abort()
             return
+        self._counted = True
         self._watch()
+
+    def evict(self) -> None:
+        """Close this connection in favour of another one; it is not counted any more."""
+        self._counted = False
+        self._hang_up()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
@@ -278,14 +284,14 @@ class Connection(H11Protocol):
         self._stop_watching()
         if self._counted:
             self._counted = False
-            self._sources[self._source] -= 1
-            if not self._sources[self._source]:
-                del self._sources[self._source]
+            self._counts.remove(self._source, self)
 
     def handle_events(self) -> None:
         self.server_state.default_headers = [(b"date", formatdate(usegmt=True).encode())]
         super().handle_events()
         if self._counted:  # not ours any more once it is a WebSocket
+            if self.conn.their_state is not h11.IDLE:
+                self._counts.busy(self._source, self)
             self._watch()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
@@ -315,6 +321,8 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._stop_watching()  # until the next request begins, keep-alive has its own time
+        if self._counted and self.conn.their_state is h11.IDLE:
+            self._counts.idle(self._source, self)
 
     def _hang_up(self) -> None:
         if not self.transport.is_closing():
