@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from flybridge.errors import InvalidRequestError
@@ -22,6 +24,15 @@ def base64(size: int) -> str:
 @pytest.mark.parametrize("kind", sorted(PICTURES))
 def test_pictures_that_models_look_at_are_taken(kind: str) -> None:
     check_content([Text("look"), Image(kind, data=base64(PICTURE_BYTES))])
+
+
+@pytest.mark.parametrize("less", [0, 1, 2])
+def test_d06_a_picture_of_exactly_the_limit_is_taken_however_it_is_padded(less: int) -> None:
+    whole = b64encode(bytes(PICTURE_BYTES - less)).decode()
+    check_content([Image("image/png", data=whole)])
+    over = b64encode(bytes(PICTURE_BYTES + 1 + less)).decode()
+    with pytest.raises(InvalidRequestError, match="larger than 5 MiB"):
+        check_content([Image("image/png", data=over)])
 
 
 def test_documents_are_taken() -> None:

@@ -356,6 +356,7 @@ class Bridge:
         match item:
             case EventItem(event=event) if event is not None:
                 steps = self._adapter.apply(event, await self._blobs(event))
+                self._owed = self._owed and self._adapter.busy
                 if isinstance(event, ev.TurnStarted) and self._owed:
                     self._owed = False
                     steps.append(Act(command=c.Interrupt(), request=str(uuid.uuid4())))

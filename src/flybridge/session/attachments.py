@@ -35,5 +35,11 @@ def _check(one: Image | Document) -> None:
         taken = ", ".join(sorted(PICTURES if is_picture else DOCUMENTS))
         raise InvalidRequestError(f"{one.media_type[:64]!r} is not taken: {taken}")
     limit = PICTURE_BYTES if is_picture else DOCUMENT_BYTES
-    if len(one.data) * 3 // 4 > limit:
+    if _decoded_size(one.data) > limit:
         raise InvalidRequestError(f"larger than {limit >> 20} MiB: {one.media_type}")
+
+
+def _decoded_size(data: str) -> int:
+    """Return how many bytes base64 text stands for; padding stands for none."""
+    digits = len(data) - len(data[-2:]) + len(data[-2:].rstrip("="))
+    return digits * 3 // 4

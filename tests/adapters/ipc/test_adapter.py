@@ -169,3 +169,18 @@ def test_prompts_that_are_open_already_are_forwarded_when_we_join() -> None:
     assert kit.lines() == []
     kit.adapter.joined()
     assert [one["request_id"] for one in kit.lines()] == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [("new", "pending"), ("fork", "pending-fork"), ("continue", "pending-continue")],
+)
+def test_d02_every_session_command_is_acknowledged_by_a_session_init(
+    command: str, name: str
+) -> None:
+    kit = Kit()
+    for _ in range(3):
+        kit.adapter.opened("", to=command)
+        assert [(one["type"], one["session_id"]) for one in kit.lines()] == [("session_init", name)]
+    kit.adapter.opened(name)  # the agent was started again: the front end asked for nothing
+    assert kit.lines() == []

@@ -39,9 +39,61 @@ def test_an_agent_that_dies_after_an_interrupt_cancels_the_turn() -> None:
     kit.say({"type": "interrupt"})
     kit.lines()
     died(kit, turn)
+    (line,) = kit.lines()
+    assert (line["type"], line["seq"], line["partial_result"]) == ("turn_cancelled", 0, "half")
+
+
+def test_d10_a_death_after_an_interrupt_is_no_error_before_the_turn_began_either() -> None:
+    kit = Kit()
+    key = kit.message()
+    kit.say({"type": "interrupt"})
+    kit.apply(KILLED, ev.InputOutcome(key=key, outcome="lost"))
+    (line,) = kit.lines()
+    assert (line["type"], line["seq"]) == ("turn_cancelled", 0)
+    assert not kit.adapter.busy
+    # what happens after that is an accident again
+    kit.apply(ev.AgentStarted(incarnation=LIFE), ev.AgentConnected(incarnation=LIFE))
+    turn = kit.begin(kit.message())
+    kit.lines()
+    died(kit, turn)
+    assert types(kit.lines()) == ["error", "turn_complete"]
+
+
+def test_d05_an_interrupt_right_behind_its_message_is_no_error() -> None:
+    kit = Kit()
+    key = kit.message()
+    kit.say({"type": "interrupt"})
+    turn = kit.begin(key)
+    kit.end(turn, key, reason="error", result={"subtype": "error_during_execution"})
     lines = kit.lines()
-    assert types(lines) == ["error", "turn_cancelled"]
-    assert (lines[1]["seq"], lines[1]["partial_result"]) == (0, "half")
+    assert types(lines) == ["session_init", "system_metadata", "cost_update", "turn_complete"]
+    assert lines[-1]["result"] == "error"
+    turn = kit.begin(key := kit.message())
+    kit.end(turn, key, reason="error")
+    assert "error" in types(kit.lines())  # nobody stopped this one
+
+
+def test_d05_a_message_that_an_interrupt_takes_back_is_closed_without_an_error() -> None:
+    kit = Kit()
+    key = kit.message()
+    kit.say({"type": "interrupt"})
+    kit.apply(ev.InputOutcome(key=key, outcome="cancelled"))
+    (line,) = kit.lines()
+    assert (line["type"], line["result"]) == ("turn_complete", "error")
+    key = kit.message()
+    kit.apply(ev.InputOutcome(key=key, outcome="cancelled"))
+    assert types(kit.lines()) == ["error", "turn_complete"]  # somebody else took it back
+    turn = kit.begin(key := kit.message())
+    kit.end(turn, key, reason="error")
+    assert "error" in types(kit.lines())
+
+
+def test_d07_a_message_of_a_session_that_is_left_is_closed() -> None:
+    kit = Kit()
+    kit.message()
+    kit.adapter.opened("", to="new")
+    assert types(kit.lines()) == ["turn_complete", "session_init"]
+    assert not kit.adapter.busy
 
 
 def test_an_agent_that_dies_idle_or_cannot_start_is_one_error() -> None:

@@ -104,7 +104,7 @@ class IpcAdapter:
             case w.ToolApproval() | w.QuestionAnswer():
                 return self._decide(message)
             case w.Interrupt():
-                self.events.stopping = self.busy
+                self.events.interrupt()
                 return [self._act(c.Interrupt())]
             case w.PermissionMode(mode=mode):
                 return self._set_mode(mode)
@@ -157,12 +157,13 @@ class IpcAdapter:
     # ---- the session ---------------------------------------------------------------------------
 
     def opened(self, conversation: str, *, to: str = "") -> list[Step]:
-        """A session is there; ``to`` says which command led to it.
+        """Announce a session; ``to`` names the session command that led to it.
 
-        Its agent has no permission mode of ours yet: the step that comes back sets it.
+        A session command is acknowledged by ``session_init`` alone, so that one is written even
+        if the front end knows the name already. The session's agent has no permission mode of ours yet: the step that comes back sets it.
         """
         self.events.reset()
-        self.events.announce(PENDING.get(to) or conversation or w.PENDING)
+        self.events.announce(PENDING.get(to) or conversation or w.PENDING, always=bool(to))
         if not self.mode:
             return []
         command = c.SetMode(mode=self.mode)

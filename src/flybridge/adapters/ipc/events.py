@@ -31,7 +31,7 @@ class Events:
         self.prompts = Prompts()
         self.pending: dict[str, Message] = {}  # ours, and not done with
         self.settings: dict[str, str] = {}  # ours, and not confirmed: what they are about
-        self.stopping = False  # an interrupt was asked for in this turn
+        self.stopping: bool  # an interrupt was asked for in this turn
         self.announced = ""
         self.reset()
 
@@ -44,6 +44,7 @@ class Events:
         self.about = About(self._cwd)
         self.speech = Speech(self._write, self.about, self.numbers, self._new_id)
         self.phase = "starting"
+        self.stopping = False
         self.ending = False  # we ended the agent: that is no accident
         self.spoke = False  # the agent has a record of this conversation
         self._lost = self._past = self._dead = False
@@ -57,14 +58,15 @@ class Events:
         if turn is not None:
             cut = ev.TurnEnded(turn=TurnId(""), reason="agent_exited")
             self.speech.end(cut, stopped=False, asked=True)
-        for one in self.pending.values():
-            if one.consumed or (turn is not None and one is turn.message):
+        for request, one in self.pending.items():
+            taken = one.consumed or request in self._content  # by the session that is left
+            if taken or (turn is not None and one is turn.message):
                 self.speech.complete(one, "error")
         self.pending = {key: one for key, one in self.pending.items() if not one.closed}
 
-    def announce(self, session: str) -> None:
-        """Say which conversation this is, if that is news."""
-        if session and session != self.announced:
+    def announce(self, session: str, *, always: bool = False) -> None:
+        """Write ``session_init`` if the conversation's name changed, or ``always``."""
+        if session and (always or session != self.announced):
             self.announced = session
             self._write(w.SessionInit(session_id=session))
 
@@ -73,6 +75,12 @@ class Events:
         one = Message(self._new_id(), self.numbers.draw())
         self.pending[one.msg_id] = one
         return one
+
+    def interrupt(self) -> None:
+        """Note that the front end asked to stop what it has asked for so far."""
+        self.stopping = bool(self.pending) or self.speech.turn is not None
+        for message in self.pending.values():
+            message.stopped = True
 
     # ---- before ----------------------------------------------------------------------------------
 
@@ -201,6 +209,8 @@ class Events:
         """An accident is told of once: here, or where it ended a turn."""
         if not isinstance(event, ev.AgentExited) or event.asked or self.ending or self._dead:
             return
+        if self.stopping and event.why != "not_started":
+            return  # the front end asked for the stop: its messages are closed as cancelled
         tail = event.stderr_tail.strip()[-_STDERR:]
         if event.why == "not_started":
             self.speech.fail(f"The agent could not be started{_behind(tail)}")
@@ -263,8 +273,17 @@ class Events:
         del self.pending[request]
         if one.closed:
             return
+        self._close(one, event)
+        if self.speech.turn is None and not any(left.stopped for left in self.pending.values()):
+            self.stopping = False  # no turn is left that the interrupt could end
+
+    def _close(self, one: Message, event: ev.InputOutcome) -> None:
+        """Close a message that no turn has closed."""
         good = event.outcome in ("done", "observed")
-        if not good:
+        if one.stopped and not good and self.phase == "none":
+            self.speech.cancel(one)
+            return
+        if not good and not (one.stopped and event.outcome == "cancelled"):
             self.speech.fail(f"The message was not carried out: {event.reason or event.outcome}")
         self.speech.complete(one, "success" if good else "error")
 

@@ -12,6 +12,7 @@ class Message(msgspec.Struct):
     seq: int
     consumed: bool = False  # the agent showed that it has it
     closed: bool = False  # its turn_complete was written
+    stopped: bool = False  # an interrupt came after it
     tries: int = 1
 
 

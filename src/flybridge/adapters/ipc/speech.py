@@ -73,11 +73,11 @@ class Speech:
         self.introduce()
         if event.reason == "done" and event.message and not turn.texts:
             self.printed(event.message)
-        if event.reason == "error" and not turn.failed:
+        if event.reason == "error" and not turn.failed and not stopped:
             self.fail(event.message or "The turn failed")
         if event.reason != "agent_exited":
             self._write(_cost(result))
-        elif not turn.failed and not asked:
+        elif not turn.failed and not asked and not stopped:
             self.fail(DIED)
         cancelled = event.reason == "agent_exited" and stopped
         self._close(turn, event, result, cancelled=cancelled)
@@ -88,10 +88,7 @@ class Speech:
         said, main = "".join(turn.texts), turn.message
         self.turn, self._last = None, main
         if cancelled:
-            cut = w.TurnCancelled(msg_id=main.msg_id, seq=main.seq)
-            if said:
-                cut = msgspec.structs.replace(cut, partial_result=said)
-            self._write(cut)
+            self.cancel(main, said)
         else:
             if said:
                 self._write(
@@ -107,6 +104,14 @@ class Speech:
         for one in turn.merged:
             how: Literal["success", "error"] = "success" if event.reason == "done" else "error"
             self.complete(one, how, merged_into=main.msg_id)
+
+    def cancel(self, message: Message, said: str = "") -> None:
+        """Close a message whose agent ended after an interrupt; ``said`` is its text so far."""
+        cut = w.TurnCancelled(msg_id=message.msg_id, seq=message.seq)
+        if said:
+            cut = msgspec.structs.replace(cut, partial_result=said)
+        message.closed = True
+        self._write(cut)
 
     def complete(
         self,
