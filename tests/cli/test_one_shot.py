@@ -32,7 +32,7 @@ def test_a_permission_stays_open_and_is_announced(home: Home) -> None:
     short = home.session()[:12]
     back = f"flybridge chat --session {short} --state {home.state}"
     assert f"! Bash needs a permission; answer it with: {back}\n" in done.stderr
-    assert "no end within 3 s; the agent goes on" in done.stderr
+    assert "Timed out after 3 s. The agent goes on" in done.stderr
     assert "(timeout)" in done.stderr
     (row,) = home.sessions()
     assert row["why"] == "permission"
@@ -40,6 +40,29 @@ def test_a_permission_stays_open_and_is_announced(home: Home) -> None:
     later.wait_for("y allow once")
     later.type("y")
     later.wait_for("Done. It said")
+
+
+def test_c10_a_prompt_that_nobody_can_answer_ends_a_piped_chat_at_once(home: Home) -> None:
+    done = home.run(*DEMO, stdin="run echo hi")
+    assert done.returncode == 1
+    short = home.session()[:12]
+    back = f"flybridge chat --session {short} --state {home.state}"
+    assert done.stderr.splitlines()[-1] == (
+        "flybridge: Permission required to run `echo hi`, and this chat is not interactive. "
+        f"Answer it with: {back} (interaction_required)"
+    )
+    (row,) = home.sessions()
+    assert row["why"] == "permission"  # it stays open
+    asked = home.run(*DEMO, stdin="question")
+    assert asked.returncode == 1
+    assert "The agent asks a question, and this chat is not interactive" in asked.stderr
+
+
+def test_d03_what_a_local_command_prints_goes_to_standard_output(home: Home) -> None:
+    done = home.run(*DEMO, stdin="/cost")
+    assert done.returncode == 0, done.stderr
+    assert "cost" in done.stdout.lower()
+    assert done.stdout.strip() not in done.stderr
 
 
 def test_a_turn_that_fails_is_exit_1(home: Home) -> None:

@@ -36,7 +36,7 @@ MAX_STDIN_BYTES = 16 << 20
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Without a terminal: how long to wait for the answer.",
+    help="Without a terminal: how long to wait for the answer, and for somebody to allow things.",
 )
 @click.argument("prompt", nargs=-1)
 def chat(
@@ -47,7 +47,8 @@ def chat(
     At a terminal it goes on until you leave (Ctrl-D); the agent goes on without you, and
     `flybridge chat --session ID` brings you back. Esc interrupts the agent. When standard input
     is not a terminal, it is read as the prompt; the answer goes to standard output, and the
-    exit status says whether there was one.
+    exit status says whether there was one. An agent that has to ask something ends it with an
+    error, at once or after `--timeout`; what it asks stays open in the session.
 
     Where a value is text or JSON, @FILE stands for what is in the file.
     """

@@ -1,7 +1,8 @@
 """One prompt, one answer: for pipes and scripts, where nobody can be asked anything.
 
-The answer goes to standard output, everything else to standard error. A permission prompt
-stays open and is announced; somebody else may answer it.
+The answer goes to standard output, everything else to standard error. A prompt that nobody has
+answered ends it with an error; with a timeout it waits so long for somebody else to answer. The
+prompt stays open in the session either way.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 
+from flybridge.adapters.runs.questions import subject_of
 from flybridge.cli.attachments import Attachment
 from flybridge.cli.render import Renderer
-from flybridge.cli.safe_text import one_line
+from flybridge.cli.safe_text import one_line, visible
 from flybridge.cli.screen import Plain
 from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset, ViewItem
 from flybridge.errors import FlybridgeError
@@ -26,6 +28,12 @@ NO_LIMIT_S = 7 * 24 * 3600.0
 
 class TimeOutError(FlybridgeError):
     code = "timeout"
+
+
+class InteractionRequiredError(FlybridgeError):
+    """The agent waits for an answer, and nobody can be asked here."""
+
+    code = "interaction_required"
 
 
 class SplitPaper:
@@ -60,25 +68,31 @@ class OneShot:
         self._session = session
         self._rest = rest
         self._come_back = come_back
+        self._answer = answer
         self._request = str(uuid.uuid4())
         self._renderer = Renderer(SplitPaper(answer, rest), own={self._request}, thinking=False)
+        self._waits = False  # for somebody else to answer a prompt
+        self._open: dict[str, str] = {}  # prompts → what they are about
         self._failed = False
         self._over = False
 
     async def run(
         self, prompt: str, files: Sequence[Attachment] = (), *, timeout_s: float | None
     ) -> int:
-        """Say it, show what comes of it, and end with the turn; the exit status.
+        """Send the prompt, show what comes of it, and end with the turn; return the exit status.
 
         Raises:
             TimeOutError: it took longer than it may; the agent goes on.
+            InteractionRequiredError: the agent asks something, and no timeout was given.
         """
+        self._waits = timeout_s is not None
         try:
             async with asyncio.timeout(timeout_s or NO_LIMIT_S):
                 return await self._run((*(one.content for one in files), Text(prompt)))
         except TimeoutError as error:
             raise TimeOutError(
-                f"no end within {timeout_s:g} s; the agent goes on, see it with: {self._come_back}"
+                f"Timed out after {timeout_s:g} s. The agent goes on; "
+                f"see it with: {self._come_back}"
             ) from error
 
     async def _run(self, content: tuple[Content, ...]) -> int:
@@ -100,6 +114,7 @@ class OneShot:
             case EventItem():
                 self._show(item)
             case ViewItem():  # comes after everything that happened together
+                self._check_prompts()
                 return self._over
             case PreviewItem():
                 self._renderer.preview(item)
@@ -116,10 +131,17 @@ class OneShot:
         match event:
             case ev.InputAccepted():
                 pass  # whoever wrote it knows it
-            case ev.PermissionRequested(tool=tool):
+            case ev.PermissionRequested(tool=tool, prompt=prompt):
+                self._open[prompt] = f"Permission required to {one_line(subject_of(event))}"
                 self._announce(f"{one_line(tool)} needs a permission")
-            case ev.QuestionRequested():
+            case ev.QuestionRequested(prompt=prompt):
+                self._open[prompt] = "The agent asks a question"
                 self._announce("the agent asks a question")
+            case ev.PermissionClosed(prompt=prompt) | ev.QuestionClosed(prompt=prompt):
+                self._open.pop(prompt, None)
+            case ev.Notice(command=True, level="info", text=text):
+                self._answer.line(visible(text), "text")  # it is what the prompt asked for
+                return
             case ev.TurnEnded(reason=reason):
                 self._failed = reason != "done"
             case ev.InputOutcome(key=key) if key.rpartition(":")[2] == self._request:
@@ -130,5 +152,14 @@ class OneShot:
         if not isinstance(event, ev.InputAccepted):
             self._renderer.event(item)
 
+    def _check_prompts(self) -> None:
+        if self._open and not self._waits:
+            what = next(iter(self._open.values()))
+            raise InteractionRequiredError(
+                f"{what}, and this chat is not interactive. Answer it with: {self._come_back}"
+            )
+
     def _announce(self, what: str) -> None:
+        if not self._waits:
+            return
         self._rest.line(f"{what}; answer it with: {self._come_back}", "warning")

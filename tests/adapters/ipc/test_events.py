@@ -47,7 +47,7 @@ def test_d10_a_death_after_an_interrupt_is_no_error_before_the_turn_began_either
     kit = Kit()
     key = kit.message()
     kit.say({"type": "interrupt"})
-    kit.apply(KILLED, ev.InputOutcome(key=key, outcome="lost"))
+    kit.apply(ev.InputOutcome(key=key, outcome="lost", reason="exit"), KILLED)
     (line,) = kit.lines()
     assert (line["type"], line["seq"]) == ("turn_cancelled", 0)
     assert not kit.adapter.busy

@@ -160,7 +160,8 @@ class IpcAdapter:
         """Announce a session; ``to`` names the session command that led to it.
 
         A session command is acknowledged by ``session_init`` alone, so that one is written even
-        if the front end knows the name already. The session's agent has no permission mode of ours yet: the step that comes back sets it.
+        if the front end knows the name already. The session's agent has no permission mode of
+        ours yet: the step that comes back sets it.
         """
         self.events.reset()
         self.events.announce(PENDING.get(to) or conversation or w.PENDING, always=bool(to))

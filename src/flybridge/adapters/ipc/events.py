@@ -18,6 +18,7 @@ from flybridge.wire.ipc import messages as w
 LOST = "The conversation to go on with is lost: a new one begins"
 _STDERR = 500
 _TRIES = 2
+_DEATHS = frozenset({"exit", "keeper_died", "socket", "reboot"})  # why an input came to its end
 
 
 class Events:
@@ -209,8 +210,6 @@ class Events:
         """An accident is told of once: here, or where it ended a turn."""
         if not isinstance(event, ev.AgentExited) or event.asked or self.ending or self._dead:
             return
-        if self.stopping and event.why != "not_started":
-            return  # the front end asked for the stop: its messages are closed as cancelled
         tail = event.stderr_tail.strip()[-_STDERR:]
         if event.why == "not_started":
             self.speech.fail(f"The agent could not be started{_behind(tail)}")
@@ -280,7 +279,8 @@ class Events:
     def _close(self, one: Message, event: ev.InputOutcome) -> None:
         """Close a message that no turn has closed."""
         good = event.outcome in ("done", "observed")
-        if one.stopped and not good and self.phase == "none":
+        if one.stopped and not good and event.reason in _DEATHS:
+            self._dead = True  # the front end asked for the stop: it is not told as an accident
             self.speech.cancel(one)
             return
         if not good and not (one.stopped and event.outcome == "cancelled"):

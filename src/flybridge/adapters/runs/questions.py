@@ -15,6 +15,7 @@ from flybridge.session.secrets import SHORTEST
 from flybridge.wire.runs.messages import Option, Question
 
 MAX_TEXT = 16_000
+MAX_SUBJECT = 200
 SEVERAL = "choose one or several of the options"
 ONE = "choose one of the options"
 NEEDED = "an answer is required"
@@ -33,6 +34,7 @@ class Open(msgspec.Struct, frozen=True, kw_only=True):
     since_ms: int
     digest: str = ""
     several: bool = False
+    subject: str = ""  # of a permission: what it is required for
 
 
 class _Choice(msgspec.Struct, frozen=True, rename="camel"):
@@ -60,7 +62,25 @@ def of_permission(event: e.PermissionRequested, at_ms: int) -> Open:
         key="",
         since_ms=at_ms,
         digest=event.digest,
+        subject=subject_of(event),
     )
+
+
+def subject_of(event: e.PermissionRequested) -> str:
+    """Return what a permission is required for, as the end of "required to ..."."""
+    given = parsed(event.input)
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str):
+        return f"use {event.tool}"
+    return f"run `{command[:MAX_SUBJECT]}`"
+
+
+def unanswerable(asked: Open) -> str:
+    """Say that a run has to ask something and that nobody is there to answer."""
+    if asked.source == "permission":
+        return f"Permission required to {asked.subject}, and this run is not interactive."
+    asks = asked.question.text[:MAX_SUBJECT]
+    return f"The agent asks a question, and this run is not interactive: {asks}"
 
 
 def _what_would_run(event: e.PermissionRequested) -> str:
