@@ -65,7 +65,7 @@ def test_a_run_that_nobody_drives_is_out_of_time_all_the_same(home: Home) -> Non
     assert again.terminal[0]["payload"]["code"] == "timeout"
     assert again.process.returncode == 1
     closed = [one for one in events(home, script) if one["type"] == "session.closed"]
-    assert [one["reason"] for one in closed] == ["run.failed timeout: no end within 1.5 s"]
+    assert [one["reason"] for one in closed] == ["run.failed timeout: Timed out after 1.5 s."]
     until(lambda: events(home, script)[-1]["type"] == "agent.exited", "the end of the agent")
 
 

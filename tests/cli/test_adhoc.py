@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
+from flybridge.cli.adhoc_session import KEY_ENV
 from tests.cli.at_terminal import Home
 from tests.cli.run_script import Script, finished, steps
 
@@ -40,10 +42,18 @@ def test_wrong_use_is_told_and_exits_with_1(home: Home, args: tuple[str, ...], w
 
 
 def test_a_failed_run_says_why_and_exits_with_1(home: Home) -> None:
-    for prompt, code in (({"die": 3}, "agent_error"), ({"tool": "Bash", "ask": True}, "protocol")):
+    ask = {"tool": "Bash", "input": {"command": "ls"}, "ask": True}
+    for prompt, words in (
+        ({"die": 3}, "The agent crashed (exit status 3). (agent_error)"),
+        (ask, "Permission required to run `ls`, and this run is not interactive."),
+        (
+            {"tool": "Edit", "input": {"file_path": "x"}, "ask": True},
+            "Permission required to use Edit, and this run",
+        ),
+    ):
         done = home.run("adhoc", "--agent", "recorder", steps(prompt))
         assert done.returncode == 1
-        assert code in done.stderr
+        assert f"flybridge: {words}" in done.stderr
     assert "no_agent" in home.run("adhoc", "--agent", "nobody", "x").stderr
 
 
@@ -71,6 +81,72 @@ def test_a_run_goes_on_without_its_script(home: Home) -> None:
     assert script.end()[0] == 0
     assert script.types == ["run.started"]
     assert finished(home, "--attach", "run_left").types[-1] == "run.completed"
+
+
+def test_d03_what_a_local_command_prints_is_the_output_of_the_run(home: Home) -> None:
+    done = home.run("adhoc", "--agent", "demo", "/cost")
+    assert done.returncode == 0, done.stderr
+    assert "Total cost:" in done.stdout
+    script = finished(home, prompt="/context", agent="demo")
+    (text,) = script.texts()
+    assert script.terminal[0]["payload"]["summary"] == text
+
+
+def test_c10_an_error_is_printed_after_the_text_that_it_follows(home: Home) -> None:
+    said = [{"say": f"Line {n}."} for n in range(20)]
+    with (home.base / "both").open("w+b") as log:
+        process = subprocess.run(
+            home.argv("adhoc", "--agent", "recorder", steps(*said, {"die": 3})),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=home.env,
+            cwd=home.work,
+            start_new_session=True,
+            timeout=60,
+        )
+        log.seek(0)
+        lines = log.read().decode().splitlines()
+    assert process.returncode == 1
+    assert lines[:20] == [f"Line {n}." for n in range(20)]
+    assert lines[20:] == ["flybridge: The agent crashed (exit status 3). (agent_error)"]
+
+
+def test_c08_a_failed_attempt_to_attach_is_not_told_as_the_end_of_that_run(home: Home) -> None:
+    done = finished(home, prompt="hi")
+    assert done.types[-1] == "run.completed"
+    none = str(home.base / "none")
+    for args, words in (
+        (("--after", "msg_nosuch"), "is no frame of the run"),
+        (("--key-file", none), f"Key file not found: {none}"),
+    ):
+        wrong = finished(home, "--attach", done.run, *args)
+        assert wrong.process.returncode == 1
+        (frame,) = wrong.frames
+        assert frame["type"] == "run.failed"
+        assert frame["run_id"] != done.run
+        assert words in frame["payload"]["message"]
+        assert frame["payload"]["code"] == "protocol_error"
+
+
+def test_c08_a_wrong_key_or_a_used_id_is_not_told_as_the_end_of_that_run(home: Home) -> None:
+    done = finished(home, prompt="hi", run="run_used")
+    wrong = finished(home, "--attach", "run_used", env={KEY_ENV: "not-the-key"})
+    used = finished(home, prompt="again", run="run_used", cwd=str(home.base / "nowhere"))
+    for script in (wrong, used):
+        (end,) = script.terminal
+        assert (end["type"], end["payload"]["code"]) == ("run.failed", "protocol_error")
+        assert end["run_id"] != "run_used"
+    assert used.types == ["run.failed"]
+    assert "run_used was started already" in used.terminal[0]["payload"]["message"]
+    assert finished(home, "--attach", "run_used").frames[-1] == done.frames[-1]
+
+
+def test_c08_a_missing_key_file_is_named(home: Home) -> None:
+    done = home.run("adhoc", "--attach", "run_x", "--key-file", str(home.base / "none"))
+    assert done.returncode == 1
+    assert f"Key file not found: {home.base / 'none'}" in done.stderr
+    assert "Errno" not in done.stderr
 
 
 def test_a_frame_of_another_run_is_no_place_to_go_on(home: Home) -> None:

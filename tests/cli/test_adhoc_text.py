@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
@@ -19,29 +18,35 @@ def test_a_prompt_becomes_a_frame() -> None:
 
 
 def test_only_text_goes_to_the_output() -> None:
-    beside = io.StringIO()
-    text = RunText(beside, progress=True)
-    assert text.show(frame("progress", kind="text", content="a\x1b[2Jb")) == b"a^[[2Jb\n"
-    assert text.show(frame("progress", kind="tool_use", tool="Bash", content="x" * 999)) == b""
-    assert text.show(frame("progress", kind="text_delta", content="x")) == b""
-    assert text.show(frame("artifact", kind="file", name="a.txt")) == b""
-    assert text.show(frame("failed", code="timeout", message="late")) == b""
-    assert text.show(frame("cancelled", reason="r")) == b""
-    assert text.show(frame("started", provider="demo")) == b""
-    said = beside.getvalue().splitlines()
+    text = RunText(progress=True)
+    assert text.show(frame("progress", kind="text", content="a\x1b[2Jb")) == (b"a^[[2Jb\n", b"")
+    shown = [
+        text.show(frame("progress", kind="tool_use", tool="Bash", content="x" * 999)),
+        text.show(frame("progress", kind="text_delta", content="x")),
+        text.show(frame("artifact", kind="file", name="a.txt")),
+        text.show(frame("failed", code="timeout", message="late")),
+        text.show(frame("cancelled", reason="r")),
+        text.show(frame("started", provider="demo")),
+    ]
+    assert [written.output for written in shown] == [b""] * 6
+    said = b"".join(written.beside for written in shown).decode().splitlines()
     assert said[0].startswith("tool_use: Bash xxx")
     assert len(said[0]) < 120
     assert said[1:] == ["file: a.txt", "flybridge: late (timeout)", "flybridge: cancelled: r"]
 
 
 def test_without_a_terminal_only_the_end_is_told() -> None:
-    beside = io.StringIO()
-    RunText(beside, progress=False).show(frame("progress", kind="status", content="x"))
-    assert beside.getvalue() == ""
+    shown = RunText(progress=False).show(frame("progress", kind="status", content="x"))
+    assert shown == (b"", b"")
+
+
+def test_a_person_is_not_told_of_a_protocol() -> None:
+    shown = RunText(progress=False).show(frame("failed", code="protocol_error", message="No."))
+    assert shown.beside == b"flybridge: No.\n"
 
 
 def test_who_leaves_is_told_the_run_and_nothing_else() -> None:
-    text = RunText(io.StringIO(), progress=False)
-    assert text.show_id(frame("started")) == b"run_1\n"
-    assert text.show_id(frame("progress", kind="text", content="x")) == b""
-    assert text.show_id(frame("failed", code="c", message="m")) == b""
+    text = RunText(progress=False)
+    assert text.show_id(frame("started")) == (b"run_1\n", b"")
+    assert text.show_id(frame("progress", kind="text", content="x")) == (b"", b"")
+    assert text.show_id(frame("failed", code="c", message="m")) == (b"", b"flybridge: m (c)\n")

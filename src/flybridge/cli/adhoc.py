@@ -87,7 +87,7 @@ def adhoc(
     """
     import asyncio
 
-    from flybridge.cli.adhoc_session import KEY_ENV, key_in
+    from flybridge.cli.adhoc_session import KEY_ENV
     from flybridge.cli.running import fail
     from flybridge.errors import FlybridgeError
 
@@ -97,10 +97,10 @@ def adhoc(
         _check(mode, prompt, attach, after, detach)
         if key_file and not attach:
             raise MisusedError("--key-file is for --attach")
-        key = key_in(key_file) if key_file else key
         wanted = _config(flags)
         said = os.fsencode(prompt or "").decode(errors="replace")
-        work = _adhoc(mode, said, wanted, (attach, after, key), folder, detach, state)
+        coming_back = (attach, after, key_file or key)
+        work = _adhoc(mode, said, wanted, coming_back, folder, detach, state)
         status = asyncio.run(work)
     except KeyboardInterrupt:
         status = 1
@@ -146,19 +146,21 @@ async def _adhoc(
     mode: str,
     prompt: str,
     flags: RunConfig,
-    attach: tuple[str | None, str | None, str],
+    attach: tuple[str | None, str | None, str | Path],
     folder: Folder,
     detach: bool,
     state: Path | None,
 ) -> int:
     import flybridge
     from flybridge.adapters.runs.adapter import RunAdapter
-    from flybridge.cli.adhoc_session import new_run_id, new_telling
+    from flybridge.cli.adhoc_session import key_in, new_run_id, new_telling
     from flybridge.client import connect
     from flybridge.errors import FlybridgeError
 
-    adapter, session = RunAdapter(attach[0] or new_run_id(), telling=new_telling()), ""
+    # a run that cannot be found or followed is not told of as if it had failed
+    adapter, session = RunAdapter(new_run_id(), telling=new_telling()), ""
     try:
+        key = key_in(attach[2]) if isinstance(attach[2], Path) else attach[2]
         async with await connect(state, name=f"adhoc/{flybridge.__version__}") as client:
             if attach[0]:
                 adapter, session = await _attached(client, attach[0], attach[1])
@@ -168,8 +170,8 @@ async def _adhoc(
                 person = RunAtTerminal(client, adapter, flags, folder)
                 status = await person.run(session, prompt)
                 return status
-            key = attach[2] if session else ""
-            loop = _loop(client, adapter, mode, prompt, flags, folder, detach, key)
+            known = key if session else ""
+            loop = _loop(client, adapter, mode, prompt, flags, folder, detach, known)
             return await loop.run(session)
     except FlybridgeError as error:
         if mode == "cli" or adapter.terminal is not None:
@@ -188,9 +190,9 @@ def _loop(
     key: str,
 ) -> RunLoop:
     from flybridge.cli.adhoc_loop import RunLoop
-    from flybridge.cli.adhoc_text import RunText, start_frame
+    from flybridge.cli.adhoc_text import RunText, as_frame, start_frame
 
-    text = RunText(sys.stderr, progress=sys.stderr.isatty())
+    text = RunText(progress=sys.stderr.isatty())
     as_text = text.show_id if detach else text.show
     given = start_frame(prompt) if prompt else b""
     return RunLoop(
@@ -199,7 +201,7 @@ def _loop(
         stdin=sys.stdin.fileno() if mode == "json" else given,
         stdout=sys.stdout.fileno(),
         flags=flags,
-        show=bytes if mode == "json" else as_text,
+        show=as_frame if mode == "json" else as_text,
         folder=folder,
         detach=detach,
         key=key,

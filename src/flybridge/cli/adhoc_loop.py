@@ -11,15 +11,25 @@ from typing import TypeAlias
 import click
 
 from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
-from flybridge.cli.adhoc_session import claim, code_of, find, new_key, open_run, resolved, whole
+from flybridge.cli.adhoc_session import (
+    RunTakenError,
+    claim,
+    code_of,
+    find,
+    new_key,
+    new_run_id,
+    open_run,
+    resolved,
+    whole,
+)
 from flybridge.cli.adhoc_streams import InputThread, OutputThread
+from flybridge.cli.adhoc_text import Written, as_frame
 from flybridge.cli.safe_text import one_line
 from flybridge.cli.trusting import Folder
 from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset
 from flybridge.errors import (
     FlybridgeError,
     GatewayUnreachableError,
-    InvalidRequestError,
     NotAllowedError,
     SessionClosedError,
     SessionNotFoundError,
@@ -52,7 +62,7 @@ class RunLoop:
         stdin: int | bytes,
         stdout: int,
         flags: RunConfig,
-        show: Callable[[bytes], bytes] = bytes,
+        show: Callable[[bytes], Written] = as_frame,
         folder: Folder = "ask",
         detach: bool = False,
         key: str = "",
@@ -67,6 +77,7 @@ class RunLoop:
         self._key = key  # of a run that was begun before
         self._session = ""
         self._ours = False  # begun here, and not before
+        self._attached = False  # begun before, and not here
         self._previews = True
         self._head = 0
         self._news: asyncio.Queue[News] = asyncio.Queue(maxsize=64)
@@ -80,7 +91,7 @@ class RunLoop:
         for one in ENDING:
             loop.add_signal_handler(one, self._signalled, one)
         if session:
-            self._adapter.begun = True
+            self._adapter.begun = self._attached = True
             self._follow(session)
         self._read()
         try:
@@ -151,13 +162,15 @@ class RunLoop:
             case Detached() | Reset():
                 adapter.fail("internal_error", "the session of this run is gone", _now())
             case FlybridgeError():
-                adapter.fail(code_of(news), str(news), _now())
+                self._fail(news)
             case _:
                 pass
 
     def _flush(self) -> None:
         for line in self._adapter.take():
-            self._out.put(self._show(line))
+            written = self._show(line)
+            self._out.put(written.output)
+            self._out.put(written.beside, beside=True)
         for text in self._adapter.warnings:
             warn(text)
         self._adapter.warnings.clear()
@@ -171,13 +184,23 @@ class RunLoop:
             else:
                 await self._tell(want)
         except FlybridgeError as error:
-            self._adapter.fail(code_of(error), str(error), _now())
+            self._fail(error)
+
+    def _fail(self, error: FlybridgeError) -> None:
+        """End with a frame that tells of the error.
+
+        A run that somebody else began has its own end in its log. What fails here is only the
+        attempt to begin or to follow it, and is told under another run's id.
+        """
+        if self._attached or isinstance(error, RunTakenError):
+            self._adapter.disown(new_run_id())
+        self._adapter.fail(code_of(error), str(error), _now())
 
     async def _begin(self, want: OpenRun) -> None:
         adapter = self._adapter
-        wanted = resolved(want.start.config, self._flags)
         if await find(self._client, adapter.run) is not None:
-            raise InvalidRequestError(f"the run {adapter.run} was started already")
+            raise RunTakenError(adapter.run)
+        wanted = resolved(want.start.config, self._flags)
         self._ours, self._previews = True, wanted.stream
         adapter.attach_key = new_key()
         opening = asyncio.create_task(self._open(want, wanted))

@@ -31,7 +31,16 @@ from flybridge.wire.runs.messages import Code, RunConfig
 MAX_WHOLE_BYTES = 8 << 20
 KEY_BYTES = 32
 MAX_KEY = 200
+MAX_REASON = 400
 KEY_ENV = "FLYBRIDGE_RUN_KEY"
+
+
+class RunTakenError(InvalidRequestError):
+    """The id names a run that was begun before; that run is not affected."""
+
+    def __init__(self, run: str) -> None:
+        super().__init__(f"The run {run} was started already.")
+        self.run = run
 
 
 def new_run_id() -> str:
@@ -48,16 +57,20 @@ def new_key() -> str:
 
 
 def key_in(file: Path) -> str:
-    """A key somebody kept in a file.
+    """Return the key that a file holds.
 
     Raises:
-        OSError: there is no such file.
-        InvalidRequestError: it holds no key.
+        InvalidRequestError: there is no such file, it cannot be read, or it holds no key.
     """
-    with file.open("rb") as opened:
-        text = opened.read(MAX_KEY + 1).strip()
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MAX_KEY + 1).strip()
+    except FileNotFoundError:
+        raise InvalidRequestError(f"Key file not found: {file}") from None
+    except OSError as error:
+        raise InvalidRequestError(f"Cannot read key file {file}: {error.strerror}") from error
     if not 0 < len(text) <= MAX_KEY or not text.isascii():
-        raise InvalidRequestError(f"there is no key in {file}")
+        raise InvalidRequestError(f"There is no key in {file}")
     return text.decode()
 
 
@@ -111,7 +124,7 @@ async def open_run(
     """Open the session of a run, which nobody else has begun. Only a digest of ``key`` is told.
 
     Raises:
-        InvalidRequestError: somebody has.
+        RunTakenError: somebody has.
         FlybridgeError: it could not be opened.
     """
     settings = config.load(Path(wanted.cwd), env=env)
@@ -131,7 +144,7 @@ async def open_run(
     )
     first = (await client.page(session, 0, 1)).events[0].event
     if not isinstance(first, ev.SessionOpened) or first.labels.get(NONCE) != nonce:
-        raise InvalidRequestError(f"the run {run} was started already")
+        raise RunTakenError(run)
     return session
 
 

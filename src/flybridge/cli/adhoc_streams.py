@@ -39,22 +39,27 @@ class InputThread:
 
 
 class OutputThread:
-    """Writes lines in order. ``broken`` is set when nobody reads them any more."""
+    """Writes lines in order, also across its two descriptors.
 
-    def __init__(self, fd: int, on_broken: Callable[[], None]) -> None:
+    ``broken`` is set when nobody reads the first one any more; whether anybody reads ``beside``
+    does not matter.
+    """
+
+    def __init__(self, fd: int, on_broken: Callable[[], None], *, beside: int = 2) -> None:
         self.broken = False
         self._fd = fd
+        self._beside = beside
         self._on_broken = on_broken
         self._loop = asyncio.get_running_loop()
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[tuple[int, bytes]] = queue.SimpleQueue()
         self._unwritten = 0
         self._moved = asyncio.Event()
         threading.Thread(target=self._run, daemon=True).start()
 
-    def put(self, data: bytes) -> None:
+    def put(self, data: bytes, *, beside: bool = False) -> None:
         if not self.broken and data:
             self._unwritten += len(data)
-            self._lines.put(data)
+            self._lines.put((self._beside if beside else self._fd, data))
 
     async def drained(self, upto: int = MAX_UNWRITTEN) -> None:
         """Wait until no more than so many bytes wait."""
@@ -63,12 +68,14 @@ class OutputThread:
             await self._moved.wait()
 
     def _run(self) -> None:
-        while data := self._lines.get():
+        while True:
+            fd, data = self._lines.get()
             try:
-                _write_all(self._fd, data)
+                _write_all(fd, data)
             except OSError:
-                self._tell(self._broke)
-                return
+                if fd == self._fd:
+                    self._tell(self._broke)
+                    return
             self._tell(partial(self._wrote, len(data)))
 
     def _tell(self, what: Callable[[], None]) -> None:

@@ -18,7 +18,7 @@ import click
 from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
 from flybridge.adapters.runs.questions import Open, check
 from flybridge.cli.adhoc_session import open_run, resolved, whole
-from flybridge.cli.adhoc_text import start_frame
+from flybridge.cli.adhoc_text import failure, start_frame
 from flybridge.cli.conversation import Conversation
 from flybridge.cli.interactive import Interactive
 from flybridge.cli.output import look_of
@@ -239,7 +239,7 @@ class RunAtTerminal:
             await self._stop_agent()
         match self._adapter.terminal:
             case Failed(code=code, message=message):
-                click.echo(f"flybridge: {one_line(message)} ({code})", err=True)
+                click.echo(failure(code, message), err=True)
                 return 1
             case Cancelled(reason=reason):
                 click.echo(f"flybridge: cancelled: {one_line(reason)}", err=True)

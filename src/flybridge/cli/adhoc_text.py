@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,43 +18,56 @@ def start_frame(prompt: str) -> bytes:
     return msgspec.json.encode(frame) + b"\n"
 
 
-class RunText:
-    """Makes text out of frames. ``progress``: one line each, for who likes to watch."""
+class Written(NamedTuple):
+    """What one frame becomes: bytes for standard output, and bytes for standard error."""
 
-    def __init__(self, beside: TextIO, *, progress: bool) -> None:
-        self._beside = beside
+    output: bytes = b""
+    beside: bytes = b""
+
+
+def as_frame(line: bytes) -> Written:
+    """Pass a frame on as it is."""
+    return Written(line)
+
+
+class RunText:
+    """Turns frames into text. ``progress`` adds a line for each step, for people who watch."""
+
+    def __init__(self, *, progress: bool) -> None:
         self._progress = progress
 
-    def show(self, line: bytes) -> bytes:
-        """What goes to standard output."""
+    def show(self, line: bytes) -> Written:
+        """Return what the agent said for standard output, and the rest for standard error."""
         frame = msgspec.json.decode(line)
         said: dict[str, Any] = frame["payload"]
         match frame["type"]:
             case "run.progress" if said["kind"] == "text":
-                return f"{visible(said['content'])}\n".encode()
+                return Written(f"{visible(said['content'])}\n".encode())
             case "run.progress" if self._progress and said["kind"] != "text_delta":
                 words = f"{said.get('tool', '')} {said.get('content', '')}".strip()
-                self._say(f"{said['kind']}: {one_line(words)[:MAX_PROGRESS]}")
+                return _beside(f"{said['kind']}: {one_line(words)[:MAX_PROGRESS]}")
             case "run.artifact" if self._progress:
-                self._say(f"{said['kind']}: {one_line(said['name'])}")
+                return _beside(f"{said['kind']}: {one_line(said['name'])}")
             case "run.failed":
-                self._say(f"flybridge: {one_line(said['message'])} ({said['code']})")
+                return _beside(failure(said["code"], said["message"]))
             case "run.cancelled":
-                self._say(f"flybridge: cancelled: {one_line(said.get('reason', ''))}")
+                return _beside(f"flybridge: cancelled: {one_line(said.get('reason', ''))}")
             case _:
-                pass
-        return b""
+                return Written()
 
-    def show_id(self, line: bytes) -> bytes:
-        """Only which run it is."""
+    def show_id(self, line: bytes) -> Written:
+        """Return the run's id, or why there is none."""
         frame = msgspec.json.decode(line)
         if frame["type"] == "run.started":
-            return f"{frame['run_id']}\n".encode()
-        return self.show(line) if frame["type"] == "run.failed" else b""
+            return Written(f"{frame['run_id']}\n".encode())
+        return self.show(line) if frame["type"] == "run.failed" else Written()
 
-    def _say(self, text: str) -> None:
-        try:
-            self._beside.write(f"{text}\n")
-            self._beside.flush()
-        except OSError:
-            pass
+
+def failure(code: str, message: str) -> str:
+    """Return the line that reports a failed run to a person, who speaks no protocol."""
+    shown = f" ({code})" if code != "protocol_error" else ""
+    return f"flybridge: {one_line(message)}{shown}"
+
+
+def _beside(text: str) -> Written:
+    return Written(beside=f"{text}\n".encode(errors="backslashreplace"))

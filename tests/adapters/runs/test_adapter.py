@@ -104,7 +104,7 @@ def test_what_only_the_clock_makes_happen_needs_nobody() -> None:
     run.adapter.expire(61_000)
     (close,) = run.wants()
     assert close == Tell(
-        request=CLOSE, command=Close(reason="run.failed timeout: no end within 60 s")
+        request=CLOSE, command=Close(reason="run.failed timeout: Timed out after 60 s.")
     )
     run.adapter.expire(62_000)
     assert run.wants() == []
@@ -212,7 +212,7 @@ def test_a_run_out_of_time_fails() -> None:
     run.adapter.act(6000)
     (want,) = run.wants()
     assert want == Tell(
-        request=CLOSE, command=Close(reason="run.failed timeout: no end within 5 s")
+        request=CLOSE, command=Close(reason="run.failed timeout: Timed out after 5 s.")
     )
 
 
@@ -226,7 +226,7 @@ def test_the_end_of_the_input_ends_only_a_run_that_asks() -> None:
     run = Run(text(marker()), ended(), outcome())
     run.adapter.receive(b"", 0)
     (want,) = run.wants()
-    assert want.command.reason.startswith("run.failed protocol_error: the input ended")
+    assert want.command.reason.startswith("run.failed protocol_error: The agent asks")
 
 
 @pytest.mark.conforms("S4-6.21")

@@ -13,7 +13,7 @@ from flybridge.wire.runs.messages import Cancelled, Failed
     [
         Cancelled(),
         Cancelled(reason="two\nlines: and more"),
-        Failed(code="timeout", message="no end within 3 s"),
+        Failed(code="timeout", message="Timed out after 3 s."),
         Failed(code="protocol_error", message=""),
     ],
 )

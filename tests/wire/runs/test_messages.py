@@ -96,6 +96,32 @@ def test_what_makes_no_sense_has_one_error(line: bytes) -> None:
         w.decode(line)
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (b'{"v":1,"type":"run.start"}', 'Field "v" must be a string, for example "1".'),
+        (b'{"v":"1","type":7}', 'Field "type" must be a string.'),
+        (
+            b'{"v":"1","type":"run.start","payload":{"prompt":""}}',
+            "run.start: prompt must not be empty.",
+        ),
+        (b'{"v":"1","type":"run.start","payload":{}}', "run.start: prompt is missing."),
+        (
+            b'{"v":"1","type":"run.start","payload":{"prompt":7}}',
+            "run.start: prompt must be a string, not a number.",
+        ),
+        (
+            b'{"v":"1","type":"run.start","payload":{"prompt":"x","config":{"max_turns":-1}}}',
+            "run.start: config.max_turns: expected int >= 0.",
+        ),
+    ],
+)
+def test_an_error_names_the_field_that_is_wrong(line: bytes, text: str) -> None:
+    with pytest.raises(RemoteProtocolError) as error:
+        w.decode(line)
+    assert str(error.value) == text
+
+
 def test_fields_of_a_later_time_are_passed_over() -> None:
     line = b'{"v":"1","more":1,"type":"run.cancel","payload":{"reason":"r","tempo":2}}'
     assert w.decode(line) == ("", w.Cancel(reason="r"))

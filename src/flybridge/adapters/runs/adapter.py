@@ -226,7 +226,7 @@ class RunAdapter:
     def _out_of_time(self, now_ms: int) -> None:
         started = self.log.started
         if started and started.config.timeout_s is not None and now_ms >= self._deadline():
-            text = f"no end within {started.config.timeout_s:g} s"
+            text = f"Timed out after {started.config.timeout_s:g} s."
             self.end(w.Failed(code="timeout", message=text))
         for name, asked in self.log.open.items():
             if name not in self._answers and asked.group not in self._sent:
@@ -246,8 +246,7 @@ class RunAdapter:
         elif late:
             self.end(w.Failed(code="timeout", message=f"nobody answered: {question.text[:200]}"))
         else:
-            text = f"the input ended, and a question waits: {question.text[:200]}"
-            self.end(w.Failed(code="protocol_error", message=text))
+            self.end(w.Failed(code="protocol_error", message=questions.unanswerable(asked)))
 
     def _hand_over(self, group: str) -> None:
         waiting = [one for one in self.log.open.values() if one.group == group]
@@ -301,6 +300,10 @@ class RunAdapter:
         if not self.ending and self.terminal is None:
             self.ending = True
             self._wants.append(Tell(request=CLOSE, command=Close(reason=reason_of(end))))
+
+    def disown(self, run: str) -> None:
+        """Use another run's id from here on: what follows is not about the run that was named."""
+        self.run = self.log.run = run
 
     def fail(self, code: w.Code, message: str, now_ms: int) -> None:
         """The end of a run that has no log, or none that can be written."""

@@ -109,6 +109,8 @@ class RunLog:
             case e.TextDone() if not event.parent:
                 self._growing.discard(event.item)
                 return [] if event.status == "discarded" else self._text(seq, at_ms, event.text)
+            case e.Notice(command=True, level="info", text=text) if text.strip():
+                return self._printed(text)
             case e.ThinkingDone(text=text) if text and not event.parent and self._thinks:
                 return [Progress(kind="thinking", content=text)]
             case e.ToolStarted() | e.ToolResult():
@@ -146,6 +148,11 @@ class RunLog:
             self.open[waiting.question.question_id] = waiting
             said.append(waiting.question)
         return said
+
+    def _printed(self, text: str) -> list[Outbound]:
+        """Show what a local command of the agent printed: it is the answer to its prompt."""
+        self._summary = text[:MAX_SUMMARY]
+        return [Progress(kind="text", content=text)]
 
     def _tool(self, event: e.ToolStarted | e.ToolResult) -> Progress:
         if isinstance(event, e.ToolResult):
@@ -251,8 +258,19 @@ class RunLog:
         if event.asked:
             return Cancelled(reason="the agent was ended")
         last = event.stderr_tail.strip().rpartition("\n")[2][: ending.MAX_REASON]
-        text = f"the agent is gone ({event.why}, status {event.status})"
-        return Failed(code="agent_error", message=f"{text}: {last}" if last else text)
+        text = f"{_crash(event)}: {last}" if last else f"{_crash(event)}."
+        return Failed(code="agent_error", message=text)
+
+
+def _crash(event: e.AgentExited) -> str:
+    """Describe how an agent ended that nobody has ended."""
+    if event.why == "not_started":
+        return "The agent could not be started"
+    if event.why != "exit":
+        return f"The agent is gone ({event.why.replace('_', ' ')})"
+    if event.status < 0:
+        return f"The agent was killed (signal {-event.status})"
+    return f"The agent crashed (exit status {event.status})"
 
 
 def started(event: e.SessionOpened) -> Started:

@@ -7,6 +7,7 @@ is read only once its type is known.
 from __future__ import annotations
 
 import datetime
+import re
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -17,6 +18,7 @@ from flybridge.errors import RemoteProtocolError
 VERSION: Final = "1"
 MAX_LINE_BYTES: Final = 16 * 2**20
 MAX_NAME: Final = 128
+MAX_PROBLEM: Final = 200
 
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=MAX_NAME, pattern=r"^[!-~]+$")]
 Seconds: TypeAlias = Annotated[float, Meta(gt=0, le=10**7)]
@@ -186,6 +188,22 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True):
     payload: Raw = Raw(b"{}")
 
 
+# how msgspec words what it refuses
+_WRONG_FIELD = re.compile(
+    r"Expected (?P<expected>`[^`]*`[^,]*?)(?:, got (?P<got>`[^`]*`))? - at `\$\.(?P<field>[^`]*)`"
+)
+_MISSING_FIELD = re.compile(r"Object missing required field `(?P<field>[^`]*)`(?: - at .*)?")
+_KIND = {
+    "`str`": "a string",
+    "`int`": "a number",
+    "`float`": "a number",
+    "`bool`": "true or false",
+    "`object`": "an object",
+    "`array`": "an array",
+    "`null`": "null",
+    "`str | null`": "a string",
+}
+
 _envelopes = msgspec.json.Decoder(Envelope)
 _KINDS: dict[str, Any] = {"run.start": Start, "run.input": Input, "run.cancel": Cancel}
 _payloads = {name: msgspec.json.Decoder(kind) for name, kind in _KINDS.items()}
@@ -202,7 +220,7 @@ def decode(line: bytes) -> tuple[str, Inbound]:
     try:
         envelope = _envelopes.decode(line)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise RemoteProtocolError(f"bad frame: {str(error)[:200]}") from error
+        raise RemoteProtocolError(_explained("", error)) from error
     if envelope.v != VERSION:
         raise UnsupportedVersionError(f"expected version {VERSION!r}, got {envelope.v[:40]!r}")
     if envelope.type not in _payloads:
@@ -211,9 +229,27 @@ def decode(line: bytes) -> tuple[str, Inbound]:
         # the tag stands in the envelope; where a struct is no part of a union, it may be left out
         said: Inbound = _payloads[envelope.type].decode(envelope.payload)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        text = f"bad payload of {envelope.type}: {str(error)[:200]}"
-        raise RemoteProtocolError(text) from error
+        raise RemoteProtocolError(_explained(f"{envelope.type}: ", error)) from error
     return envelope.run_id or "", said
+
+
+def _explained(where: str, error: Exception) -> str:
+    """Say what is wrong with a frame, in terms of its fields."""
+    text = str(error)[:MAX_PROBLEM]
+    if found := _WRONG_FIELD.fullmatch(text):
+        field, expected, got = found["field"], found["expected"], found["got"]
+        kind = _KIND.get(expected, expected)
+        if "of length >= 1" in expected:
+            return f"{where}{field} must not be empty."
+        if got and not where:
+            example = f', for example "{VERSION}"' if field == "v" else ""
+            return f'Field "{field}" must be {kind}{example}.'
+        if got:
+            return f"{where}{field} must be {kind}, not {_KIND.get(got, got)}."
+        return f"{where}{field}: expected {expected.replace('`', '')}."
+    if found := _MISSING_FIELD.fullmatch(text):
+        return f"{where}{found['field']} is missing."
+    return f"{where or 'bad frame: '}{text}"
 
 
 def encode(frame: Frame) -> bytes:
