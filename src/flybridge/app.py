@@ -43,6 +43,7 @@ from flybridge.runtime.shelf import AgentShelf
 from flybridge.server.authority import Authority
 from flybridge.server.control_unix import ControlDoor
 from flybridge.server.keys import Keys
+from flybridge.server.native import welcome_to
 from flybridge.server.refusals import RefusalLog
 from flybridge.server.tcp_peer import TcpPeers, peer_rules
 from flybridge.server.unix import Door
@@ -54,7 +55,7 @@ from flybridge.store.credentials import CredentialFile
 from flybridge.store.sqlite import SqliteJournal
 from flybridge.store.start_lock import lock_folder
 from flybridge.store.trusted import TrustedFolders
-from flybridge.wire.native.messages import PROTO, Welcome
+from flybridge.wire.native.messages import Welcome
 
 if TYPE_CHECKING:
     from flybridge.server.companion import CompanionSpec
@@ -302,9 +303,9 @@ class Gateway:
         """Where a browser finds us; empty where none can."""
         return self.front.address if self.front is not None else ""
 
-    def login_link(self) -> str:
-        """A link for whoever sits at our own terminal."""
-        return f"{self.address}/login#{self._tickets.ticket()}"
+    def login_link(self, *, person_only: bool = False) -> str:
+        """Return a link for whoever sits at our own terminal, or for a browser started there."""
+        return f"{self.address}/login#{self._tickets.ticket(person_only=person_only)}"
 
     def _note(self, record: Record) -> None:
         self._records.write(record)
@@ -337,13 +338,7 @@ class Gateway:
         return sock
 
     def _welcome(self, caller: Caller, generation: int) -> Welcome:
-        return Welcome(
-            proto=PROTO,
-            version=flybridge.__version__,
-            generation=generation,
-            principal=caller.principal,
-            scopes=tuple(sorted(caller.scopes)),
-        )
+        return welcome_to(caller, version=flybridge.__version__, generation=generation)
 
     def _prune(self, journal: SqliteJournal) -> None:
         days = self._config.retention.days

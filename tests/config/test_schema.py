@@ -45,6 +45,8 @@ def test_every_leaf_has_a_dotted_key() -> None:
         "serve.host",
         "serve.port",
         "serve.names",
+        "serve.forwarders",
+        "serve.users",
         "serve.base_path",
         "serve.tls_cert",
         "serve.tls_key",

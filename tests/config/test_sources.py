@@ -331,3 +331,11 @@ def test_the_reference_page_names_every_key_variable_and_passed_name() -> None:
     singles = [key for key in KEYS if key != "labels"]
     wanted = [*KEYS, *map(variable, singles), *AGENT_ENV, *AgentConfig.__struct_fields__]
     assert [name for name in wanted if f"`{name}`" not in page] == []
+
+
+def test_a_list_in_a_variable_has_commas() -> None:
+    env = {"FLYBRIDGE_SERVE_USERS": "1002, ada,", "FLYBRIDGE_SERVE_NAMES": "fly.example"}
+    serve = load(None, env=env).serve
+    assert set(map(str, serve.users)) == {"1002", "ada"}
+    assert serve.names == ("fly.example",)
+    assert load(None, env={"FLYBRIDGE_SERVE_FORWARDERS": ""}).serve.forwarders == ()

@@ -86,6 +86,29 @@ def test_a_ticket_does_not_last(house: House) -> None:
     assert len(house.authority._tickets) == MAX_TICKETS
 
 
+async def test_a02_a_login_is_made_for_forwarding_by_its_link_or_by_the_password(
+    house: House,
+) -> None:
+    await house.authority.set_password("correct horse")
+    values = [
+        house.authority.login(house.authority.ticket(), **WHERE),
+        house.authority.login(house.authority.ticket(forwarding=True), **WHERE),
+        await house.authority.login_with_password("correct horse", **WHERE),
+    ]
+    assert [one.forwarding for one in house.authority.logins()] == [False, True, True]
+    assert [one.split(".")[0] for one in values] == [one.id for one in house.authority.logins()]
+
+
+def test_a_ticket_that_is_looked_at_is_not_used_up(house: House) -> None:
+    ticket = house.authority.ticket(person_only=True)
+    found = house.authority.find_ticket(ticket)
+    assert found is not None
+    assert found.person_only
+    assert house.authority.find_ticket("no such ticket") is None
+    assert house.authority.login(ticket, **WHERE)
+    assert house.authority.find_ticket(ticket) is None
+
+
 def test_a_ticket_may_give_less_and_to_somebody_else(house: House) -> None:
     ticket = house.authority.ticket(frozenset({"view"}), name="Ada")
     caller = house.by_cookie(house.authority.login(ticket, **WHERE))

@@ -70,6 +70,20 @@ async def test_a_link_logs_in_once_and_its_ticket_is_sent_to_nobody(office: Offi
     assert await office.ask("login.link") == "busy"
 
 
+@pytest.mark.parametrize(
+    ("use", "forwarding", "person_only"),
+    [("browser", False, True), ("print", False, False), ("remote", True, False)],
+)
+async def test_a03_a_link_is_made_for_its_use(
+    office: Office, use: str, forwarding: bool, person_only: bool
+) -> None:
+    link = (await office.ask("login.link", use=use))["link"]
+    ticket = office.authority.find_ticket(link.partition("#")[2])
+    assert ticket is not None
+    assert (ticket.forwarding, ticket.person_only) == (forwarding, person_only)
+    assert await office.ask("login.link", use="anything") == "invalid_request"
+
+
 async def test_what_cannot_be_is_refused(office: Office) -> None:
     for params in (
         {"name": "x", "scopes": ["approve"]},

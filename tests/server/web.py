@@ -42,6 +42,7 @@ from flybridge.store.credentials import CredentialFile
 from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome
 from tests.runtime.house import House
+from tests.server.relay import RULES
 
 OWNER = f"uid:{os.geteuid()}"
 JSON = "application/json"
@@ -133,7 +134,7 @@ class Web:
             audit=self.audit,
             audit_log=folder / "audit.log",
             history=ClaudeHistory(self.claude),
-            peers=TcpPeers(self._keepers),
+            peers=TcpPeers(self._keepers, RULES),
             keep_alive_s=keep_alive_s,
             routes=routes,
         )

@@ -144,6 +144,10 @@ export interface Welcome {
   generation: number;
   principal: string;
   scopes?: string[];
+  /** how a TCP connection was judged: person, forwarded, agent or remote */
+  peer?: string;
+  /** why this connection has less than its login, if it has */
+  reason?: string;
 }
 
 export interface EventLine {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from flybridge.cli.browser import open_in_browser
+from flybridge.cli.browser import has_screen, open_in_browser
 
 if TYPE_CHECKING:
     from flybridge.app import Gateway
@@ -149,9 +149,9 @@ def _greet(gateway: Gateway, and_open: bool) -> None:
     if gateway.companions.address:
         click.echo(f"Devices come in at {gateway.companions.address}, unencrypted, once paired")
     if sys.stdout.isatty():
-        link = gateway.login_link()
-        if not (and_open and open_in_browser(link)):
-            click.echo(f"Log a browser in (once, within a minute): {link}")
+        opens = and_open and has_screen()
+        if not (opens and open_in_browser(gateway.login_link(person_only=True))):
+            click.echo(f"Log a browser in (once, within a minute): {gateway.login_link()}")
         click.echo("Ctrl-C stops the gateway; agents go on.")
 
 

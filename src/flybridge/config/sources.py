@@ -118,7 +118,10 @@ def _from_env(env: Mapping[str, str]) -> Settings:
     for key, kind in KEYS.items():
         name = variable(key)
         if name in env and get_origin(kind) is not dict:
-            found[key] = Setting(_convert(env[name], kind, name, strict=False), name)
+            value: object = env[name]
+            if get_origin(kind) is tuple:  # a list, with commas between its members
+                value = [part for part in map(str.strip, env[name].split(",")) if part]
+            found[key] = Setting(_convert(value, kind, name, strict=False), name)
     return found
 
 

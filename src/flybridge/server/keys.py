@@ -6,6 +6,7 @@ Each of them needs ``admin``, which no token in a file has.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import msgspec
 
@@ -33,6 +34,7 @@ class NameParams(msgspec.Struct, kw_only=True):
 class LinkParams(msgspec.Struct, kw_only=True):
     scopes: tuple[Scope, ...] = tuple(sorted(ALL_SCOPES))
     name: str = ""
+    use: Literal["browser", "print", "remote"] = "print"  # what is done with the link
 
 
 class PasswordParams(msgspec.Struct, kw_only=True):
@@ -103,14 +105,21 @@ class Keys:
         """A link that logs one browser in, once, within a minute.
 
         The ticket is in the fragment: browsers send that to nobody, and the page that reads it
-        hands it over in a request of its own, so that following a link changes nothing.
+        hands it over in a request of its own, so that following a link changes nothing. All users
+        can read a browser's command line: a link that is passed there is for a person's own
+        program on this machine. One for remote use makes a login that holds through SSH or a proxy.
         """
         address = self._address()
         if not address:
             raise BusyError("no browser can reach this gateway: start `flybridge serve`")
         if len(params.name) > 100 or not params.name.isprintable() or not params.scopes:
             raise InvalidRequestError("a name is short and printable, and a login needs a scope")
-        ticket = self._authority.ticket(frozenset(params.scopes), name=params.name)
+        ticket = self._authority.ticket(
+            frozenset(params.scopes),
+            name=params.name,
+            forwarding=params.use == "remote",
+            person_only=params.use == "browser",
+        )
         self._note(caller, "login.link", params.name, ",".join(sorted(params.scopes)))
         return {"link": f"{address}/login#{ticket}"}
 

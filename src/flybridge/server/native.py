@@ -22,17 +22,30 @@ from flybridge.adapters.native.adapter import NativeAdapter
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request
-from flybridge.runtime.caller import Caller
+from flybridge.runtime.caller import Caller, why_not
 from flybridge.runtime.desk import Client
 from flybridge.runtime.hub import Subscription
 from flybridge.session.ports import Adapter
-from flybridge.wire.native.messages import MAX_LINE_BYTES, DetachedLine, Welcome, encode
+from flybridge.wire.native.messages import MAX_LINE_BYTES, PROTO, DetachedLine, Welcome, encode
 
 HIGH_WATER = 256 * 1024  # beyond it a client gets nothing new from its sessions
 PILE_BYTES = 128 * 1024  # of replies on top of that; beyond it nothing more is read from it
 LONG_ANSWER = 64 * 1024
 LINGER_S = 1.0  # that somebody has to take our last words
 MAX_PENDING = 256  # requests of one client that have no reply yet
+
+
+def welcome_to(caller: Caller, *, version: str, generation: int) -> Welcome:
+    """Return the first message to a caller: who the gateway is and what the caller may do."""
+    return Welcome(
+        proto=PROTO,
+        version=version,
+        generation=generation,
+        principal=caller.principal,
+        scopes=tuple(sorted(caller.scopes)),
+        peer=caller.peer,
+        reason=why_not(caller, next(iter(caller.withheld), "")),
+    )
 
 
 class Requests(Protocol):

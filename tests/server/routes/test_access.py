@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import asyncio
+import os
+
 import msgspec
 import pytest
 
-from flybridge.server.routes.access import Me, RecordPage, TokenList
+from flybridge.runtime.caller import FORWARDED
+from flybridge.runtime.process import start_time
+from flybridge.server.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
+from tests.server.relay import ask, relaying
 from tests.server.web import Web
 
 
@@ -91,3 +97,84 @@ async def test_the_audit_log_is_read_page_by_page(web: Web) -> None:
     assert [one["n"] for one in got.json["records"]] == [2, 3]
     got = await web.call("GET", "/audit?newest=true&limit=2")
     assert [one["target"] for one in got.json["records"]] == ["t3", "t4"]
+
+
+# ---- who holds the connection --------------------------------------------------------------------
+
+TALK = ["input", "interrupt", "view"]
+ALL = ["admin", "approve", "input", "interrupt", "spawn", "view"]
+
+
+async def me_through(web: Web, port: int, cookie: str) -> Me:
+    headers = {"cookie": f"{web.authority.cookie}={cookie}"}
+    status, found, _ = await asyncio.to_thread(ask, port, web.port, "GET", "/me", None, headers)
+    assert status == 200
+    return msgspec.convert(found, Me)
+
+
+async def test_a02_a_login_says_how_its_connection_was_judged(web: Web) -> None:
+    me = msgspec.json.decode((await web.call("GET", "/me")).body, type=Me)
+    assert (me.peer, me.scopes, me.withheld, me.reason) == ("person", ALL, [], "")
+    token = await web.call("GET", "/me", token=web.token("view"))
+    assert msgspec.json.decode(token.body, type=Me).peer == "person"
+
+
+async def test_a02_a_login_holds_in_full_on_a_forwarded_connection_if_it_was_made_for_it(
+    web: Web,
+) -> None:
+    await web.authority.set_password("correct horse")
+    where = {"door": "http", "source": "test"}
+    usual = web.authority.login(web.authority.ticket(), **where)
+    remote = web.authority.login(web.authority.ticket(forwarding=True), **where)
+    by_password = await web.authority.login_with_password("correct horse", **where)
+    with relaying(web.port) as port:
+        less = await me_through(web, port, usual)
+        assert (less.peer, less.scopes) == ("forwarded", TALK)
+        assert (less.withheld, less.reason) == (["admin", "approve", "spawn"], FORWARDED)
+        assert not less.of_agent
+        for cookie in (remote, by_password):
+            me = await me_through(web, port, cookie)
+            assert (me.peer, me.scopes, me.reason) == ("forwarded", ALL, "")
+        headers = {"cookie": f"{web.authority.cookie}={usual}"}
+        got = await asyncio.to_thread(ask, port, web.port, "GET", "/tokens", None, headers)
+        assert (got[0], got[1]["code"], got[1]["data"]["why"]) == (403, "not_allowed", FORWARDED)
+
+
+async def test_a03_a_link_for_a_browser_here_works_for_a_person_and_nobody_else(web: Web) -> None:
+    body = {"ticket": web.authority.ticket(person_only=True)}
+    with relaying(web.port) as port:
+        status, found, _ = await asyncio.to_thread(ask, port, web.port, "POST", "/login", body)
+        assert (status, found["data"]["why"]) == (403, PERSON_ONLY)
+    web.keepers = [(os.getpid(), start_time(os.getpid()) or "")]
+    assert (await web.call("POST", "/login", body, cookie="")).status == 403
+    web.keepers = None
+    assert [(one.code, one.detail) for one in web.records if one.event == "login"][-2:] == [
+        ("not_allowed", "forwarded"),
+        ("not_allowed", "agent"),
+    ]
+    assert (await web.call("POST", "/login", body, cookie="")).status == 200  # it was not used up
+    assert (await web.call("POST", "/login", body, cookie="")).status == 401
+
+
+async def test_a03_a_printed_link_works_through_a_relay_with_fewer_rights(web: Web) -> None:
+    with relaying(web.port) as port:
+        for forwarding, scopes in ((False, TALK), (True, ALL)):
+            body = {"ticket": web.authority.ticket(forwarding=forwarding)}
+            status, _, headers = await asyncio.to_thread(
+                ask, port, web.port, "POST", "/login", body
+            )
+            assert status == 200
+            cookie = str(headers["set-cookie"]).partition("=")[2].partition(";")[0]
+            assert (await me_through(web, port, cookie)).scopes == scopes
+
+
+async def test_a05_whoever_has_no_good_ticket_causes_no_search(web: Web) -> None:
+    """A search through all processes is too expensive for a stranger."""
+    searched: list[object] = []
+    web.app._peers._search = searched.append  # type: ignore[method-assign,assignment]
+    web.app._peers._searches._work = searched.append  # type: ignore[assignment]
+    for _ in range(3):
+        got = await web.call("POST", "/login", {"ticket": "x" * 43}, cookie="")
+        assert got.status in (401, 429)
+        assert (await web.call("GET", "/me", cookie="x" * 40)).status in (401, 429)
+    assert searched == []

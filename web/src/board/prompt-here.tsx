@@ -42,7 +42,7 @@ export function PromptHere({ session, whose, prompt }: Props): ReactNode {
         )}
       </header>
       <Ways {...{ prompt, answer, guard, may, form, setForm }} around={card} />
-      {!may && <p className={dock.told}>Your login does not have the right to approve.</p>}
+      {!may && <p className={dock.told}>{app.whyNot()}</p>}
       {answer.problem !== "" && (
         <p className={dock.problem} role="alert">
           {answer.problem}

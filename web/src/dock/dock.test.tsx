@@ -141,6 +141,22 @@ test("who may not approve is told so, and cannot", async () => {
   expect(screen.getByText(/does not have the right to approve/)).toBeTruthy();
 });
 
+test("test_web_a02 a forwarded connection says why it cannot approve before somebody tries", async () => {
+  const { app, may, sent } = await asked();
+  const reason = "This connection is forwarded (SSH or a proxy).";
+  may("view", "input", "interrupt");
+  act(() => {
+    if (app.welcome !== undefined) app.welcome = { ...app.welcome, peer: "forwarded", reason };
+    app.emitter.touch("welcome");
+  });
+  look();
+  expect(screen.getByText(reason)).toBeTruthy();
+  expect(button("Allow once").getAttribute("aria-disabled")).toBe("true");
+  expect(button("Deny").getAttribute("aria-disabled")).toBe("true");
+  fireEvent.click(button("Allow once"));
+  expect(sent()).toEqual([]);
+});
+
 test("what was not read to its end cannot be allowed, only denied", async () => {
   Sees.all = false;
   const { sent } = await asked();

@@ -87,12 +87,9 @@ function Asked({ store, prompt, count }: Props): ReactNode {
 
 /** Why nothing can be done here, or what became of it. */
 function Told({ may, answer }: { readonly may: boolean; readonly answer: Answer }): ReactNode {
+  const app = useApp();
   if (!may) {
-    return (
-      <p className={style.told}>
-        You may look here, not decide: your login does not have the right to approve.
-      </p>
-    );
+    return <p className={style.told}>{app.whyNot()}</p>;
   }
   if (answer.problem === "") return null;
   return (

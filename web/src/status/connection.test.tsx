@@ -54,6 +54,23 @@ test("nothing is said while all is well, and a loss within half a second", () =>
   app.stop();
 });
 
+test("a forwarded connection with less than its login is told so at the top", () => {
+  const { app } = shown();
+  expect(screen.queryByText(/is forwarded/)).toBeNull();
+  const reason = "This connection is forwarded (SSH or a proxy).";
+  act(() => {
+    if (app.welcome !== undefined) app.welcome = { ...app.welcome, peer: "forwarded", reason };
+    app.emitter.touch("welcome");
+  });
+  expect(screen.getByText(reason)).toBeTruthy();
+  act(() => {
+    if (app.welcome !== undefined) app.welcome = { ...app.welcome, reason: "" };
+    app.emitter.touch("welcome");
+  });
+  expect(screen.queryByText(/is forwarded/)).toBeNull();
+  app.stop();
+});
+
 test("a connection that is back at once makes nothing jump", () => {
   const said: string[] = [];
   const stop = onSay((text) => said.push(text));

@@ -22,6 +22,7 @@ export function ConnectionBanner(): ReactNode {
   const connection = useConnection();
   const plugged = useOnLine();
   const late = useLate(connection === "connecting" && app.onlineMs === 0, PATIENCE_MS);
+  const welcome = useKey(app.emitter, "welcome", () => app.welcome);
   const stale = useKey(app.emitter, "stale", () => app.stale);
   const away = useLate(connection === "connecting" || connection === "offline", BLINK_MS);
   const told = bannerOf(connection, plugged, (app.onlineMs > 0 && away) || late, stale);
@@ -69,7 +70,9 @@ export function ConnectionBanner(): ReactNode {
         </Bar>
       );
     default:
-      return null;
+      return connection === "online" && welcome?.peer === "forwarded" && welcome.reason ? (
+        <Bar kind="syncing" words={welcome.reason} />
+      ) : null;
   }
 }
 

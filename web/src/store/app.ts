@@ -88,6 +88,13 @@ export class App {
     return this.welcome?.scopes?.includes(scope) ?? false;
   }
 
+  /** Why this connection cannot approve: known before somebody tries. */
+  whyNot(): string {
+    const reason = this.welcome?.reason ?? "";
+    if (reason !== "") return reason;
+    return "You may look here, not decide: your login does not have the right to approve.";
+  }
+
   /** Find out whether this page is `stale`; if it is, that is said, with the way out. */
   async checkPage(): Promise<boolean> {
     const unknown = !this.stale && this.connection === "online";

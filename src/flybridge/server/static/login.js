@@ -26,6 +26,9 @@ async function login(body) {
   }
   if (response.status === 429) {
     say(`Too many wrong tries. Wait ${response.headers.get("retry-after")} seconds.`, true);
+  } else if (response.status === 403) {
+    const problem = await response.json().catch(() => ({}));
+    say(problem.data?.why || problem.detail || "You cannot log in from here.", true);
   } else {
     say(body.ticket ? "This link was used before, or is too old." : "That is not it.", true);
   }

@@ -89,6 +89,8 @@ class Welcome(_Message, frozen=True, kw_only=True, tag="welcome"):
     generation: int
     principal: str
     scopes: tuple[str, ...] = ()
+    peer: str = ""  # how a TCP connection was judged: person, forwarded, agent or remote
+    reason: str = ""  # why this connection has less than its login, if it has
 
 
 class EventLine(_Message, frozen=True, kw_only=True, tag="event"):
