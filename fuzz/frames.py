@@ -66,10 +66,10 @@ TEXTS = [*GOOD_TEXTS.values(), *BAD_TEXTS.values()]
 class Maker:
     """Makes one input out of its chance."""
 
-    def __init__(self, chance: random.Random, token: str, cookie: str) -> None:
+    def __init__(self, chance: random.Random, token: str, login: dict[str, str]) -> None:
         self.chance = chance
         self.token = token
-        self.cookie = cookie
+        self.login = login
 
     def head(self) -> bytes:
         lines = [
@@ -81,7 +81,8 @@ class Maker:
             "Sec-WebSocket-Version: 13",
         ]
         if self.chance.random() < 0.6:
-            lines.append(f"Cookie: {self.cookie}")
+            halves = list(self.login.items())[: self.chance.choice([1, 2, 2])]
+            lines += [f"{name}: {value}" for name, value in halves]
         if self.chance.random() < 0.1:
             self._spoil(lines)
         data = "\r\n".join([*lines, "", ""]).encode("latin-1")
@@ -274,9 +275,9 @@ async def run(seed: int, first: int, count: int) -> Counter[str]:
     with tempfile.TemporaryDirectory() as folder:
         place = OpenDoor(Path(folder), timing=Timing(hello_s=3600, ping_s=3600, pong_s=3600))
         kind = place.listen_on(PORT).protocol_class()
-        cookie = place.login()
+        login = place.login()
         for number in range(first, first + count):
-            maker = Maker(random.Random(f"{seed}:{number}"), place.token, cookie)
+            maker = Maker(random.Random(f"{seed}:{number}"), place.token, login)
             try:
                 ending = await try_one(place, kind, maker)
                 if escaped:

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from flybridge.errors import NotAuthenticatedError, TooManyTriesError
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import Gate, Head, Refused, check, gate_for
+from flybridge.server.login import LOGIN_KEY, Login
 from flybridge.server.upgrade import bad_form, identify
 from flybridge.store.credentials import CredentialFile
 from fuzz.frames import FoundError
@@ -62,10 +63,11 @@ TARGETS = [
 class Maker:
     """Makes one head out of its chance."""
 
-    def __init__(self, chance: random.Random, token: bytes, cookie: bytes) -> None:
+    def __init__(self, chance: random.Random, token: bytes, login: Login) -> None:
         self.chance = chance
         self.token = token
-        self.cookie = cookie
+        self.cookie = login.cookie.encode()
+        self.key = login.key.encode()
 
     def head(self) -> Head:
         chance = self.chance
@@ -123,6 +125,8 @@ class Maker:
             value = chance.choice([self.cookie, self.token, b"", b"a.b", b";", b'"x"', b"\xff"])
             other = chance.choice([b"", b"a=b; ", b"=; ", b";;", name + b"x=1; "])
             found.append((b"cookie", other + name + b"=" + self.spoilt(value)))
+        if chance.random() < 0.4:
+            found.append((LOGIN_KEY, self.spoilt(chance.choice([self.key, self.key, b"", b"x"]))))
         return found
 
 
@@ -177,10 +181,12 @@ def known(authority: Authority, head: Head, maker: Maker) -> str:
         return error.code
     if caller is None:
         return "nobody"
-    said = b" ".join(value for name, value in head.headers if name in (b"authorization", b"cookie"))
-    secret = maker.cookie if b"approve" in str(caller.scopes).encode() else maker.token
-    if secret not in said:
-        raise FoundError(f"{caller} came with {said!r}")
+    names = (b"authorization", b"cookie", LOGIN_KEY)
+    given = b" ".join(value for name, value in head.headers if name in names)
+    is_login = b"approve" in str(caller.scopes).encode()
+    needed = [maker.cookie, maker.key] if is_login else [maker.token]
+    if any(secret not in given for secret in needed):
+        raise FoundError(f"{caller} came with {given!r}")
     return "a token" if caller.scopes == FILE_SCOPES else "a login"
 
 
@@ -200,9 +206,9 @@ async def run(seed: int, first: int, count: int) -> Counter[str]:
             now_ms=lambda: next(clock),
         )
         token = authority.create_token("fuzz", FILE_SCOPES).encode()
-        cookie = authority.login(authority.ticket(ALL_SCOPES), door="http", source="x").encode()
+        login = authority.login(authority.ticket(ALL_SCOPES), door="http", source="x")
         for number in range(first, first + count):
-            maker = Maker(random.Random(f"{seed}:{number}"), token, cookie)
+            maker = Maker(random.Random(f"{seed}:{number}"), token, login)
             gate, head = maker.chance.choice(GATES), maker.head()
             try:
                 endings[judge(gate, head, check(gate, head))] += 1

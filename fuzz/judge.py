@@ -47,7 +47,7 @@ def main() -> int:
         path = server.base / "openapi.json"
         path.write_text(json.dumps(document))
         words = ["--url", f"http://127.0.0.1:{server.port}{API}", "--checks", CHECKS, "-n", count]
-        words += ["-H", f"Cookie: {owner.headers['cookie']}"]
+        words += [part for item in owner.headers.items() for part in ("-H", ": ".join(item))]
         argv = [sys.executable, "-m", "schemathesis.cli", "run", str(path), *words]
         return subprocess.run(argv, cwd=server.base, check=False).returncode
 

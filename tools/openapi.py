@@ -28,8 +28,11 @@ Everything below stands under `/api/v1` of the address that `flybridge serve` pr
 machine-readable form is [openapi.json](openapi.json); a running gateway gives it out at
 `/api/v1/openapi.json`, and as a page at `/api/v1/docs`.
 
-**Who you are.** A program sends `Authorization: Bearer fbt_…`, a browser the cookie of its login.
-Both are looked at before anything else is, and every failure gets the same answer. A token holds
+**Who you are.** A program sends `Authorization: Bearer fbt_…`. A browser sends both halves of its
+login: the cookie, and the login key that `POST /login` returned once, in the header
+`Flybridge-Login-Key`. Browsers send a cookie to every port of a host, so a cookie without its key
+gets the page's own files and nothing else (401, `login_incomplete`). Credentials are looked at
+before anything else is, and every other failure gets the same answer. A token holds
 `view`, `input` and `interrupt` at most; `approve`, `spawn` and `admin` come with a login. Every
 route that is not public needs `view`, and what its line says. A program that an agent started
 keeps only what a token could hold, whatever it brings.

@@ -28,7 +28,7 @@ REF = "#/$defs/"
 Schema: TypeAlias = dict[str, Any]
 
 UNIONS: dict[str, tuple[type, ...]] = {
-    "ClientMessage": (messages.Auth, *get_args(messages.ClientMessage)),
+    "ClientMessage": (messages.Auth, messages.LoginAuth, *get_args(messages.ClientMessage)),
     "GatewayMessage": get_args(messages.GatewayMessage),
     "Command": get_args(commands.Command),
     "SessionEvent": get_args(events.Event),

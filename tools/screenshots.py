@@ -37,7 +37,7 @@ def main(words: list[str]) -> int:
             gateway.serve()
             first = Visit(browser, gateway, theme="dark", size="desk", login=None)
             first.log_in()
-            gateway.login = first.context.storage_state()
+            gateway.login = first.login()
             sessions = play(gateway)
             for name, (theme, size, pose) in PICTURES.items():
                 if not words or any(word in name for word in words):

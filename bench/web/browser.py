@@ -116,7 +116,7 @@ class Chromium:
     async def log_in(self, gateway: PageGateway) -> None:
         context = await self._context()
         await follow(await context.new_page(), gateway)
-        self._login = await context.storage_state()
+        self._login = await context.storage_state(indexed_db=True)
         await context.close()
 
 

@@ -8,6 +8,7 @@ FlybridgeError
 │   ├── InvalidRequestError     the request makes no sense as written
 │   ├── NotAllowedError         the caller lacks the scope
 │   ├── NotAuthenticatedError   no credential, or none that is good
+│   │   └── LoginIncompleteError  a good cookie without the login key that belongs to it
 │   ├── TooManyTriesError       too many that were not
 │   ├── PairingOverError        no device shows this code, or not any more
 │   ├── FolderNotTrustedError   the folder brings settings that nobody agreed to
@@ -91,8 +92,17 @@ class NotAuthenticatedError(RefusedError):
 
     code = "not_authenticated"
 
+    def __init__(self, message: str = "log in first") -> None:
+        super().__init__(message)
+
+
+class LoginIncompleteError(NotAuthenticatedError):
+    """A good cookie came without the login key that belongs to it."""
+
+    code = "login_incomplete"
+
     def __init__(self) -> None:
-        super().__init__("log in first")
+        super().__init__("the login key of this browser is missing or wrong: sign in again")
 
 
 class TooManyTriesError(RefusedError):

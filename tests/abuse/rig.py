@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from flybridge.testing import recorder
 from tests import leftovers
 from tests.abuse import shell_agent
+from tests.login import headers_from
 from tests.server.web import Got
 from tests.server.websocket_rig import CLOSE, PING, PONG, TEXT, frame
 
@@ -460,8 +461,8 @@ class Server:
         """Somebody in a browser, who followed a link."""
         got = self.http().call("POST", "/login", {"ticket": self.link(*scopes, name=name)})
         assert got.status == 200, got
-        cookie = got.headers["set-cookie"].partition(";")[0]
-        return Who(name or "owner", {"cookie": cookie}, frozenset(scopes or ALL_SCOPES))
+        headers = headers_from(got.headers, got.body)
+        return Who(name or "owner", headers, frozenset(scopes or ALL_SCOPES))
 
     # ---- sessions ----------------------------------------------------------------------------
 

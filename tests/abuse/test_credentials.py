@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.abuse.rig import API, NOBODY, WAIT_S, Server, WebSocket, Who, say_bytes, until
+from tests.login import headers_from
 
 GUESS = "fbt_0123456789abcdef.guess"
 _sources = (f"127.0.{a}.{b}" for a, b in itertools.product(range(1, 9), range(1, 255)))
@@ -203,10 +204,10 @@ def test_abuse_20_a_new_password_ends_every_login(fresh: Server) -> None:
     assert other.ask("status")["value"]["pid"] == fresh.pid  # a token is no login
     got = fresh.http().call("POST", "/login", {"password": "correct horse battery"})
     assert got.status == 200
-    cookie = got.headers["set-cookie"].partition(";")[0]
-    assert fresh.http(Who("", {"cookie": cookie}, frozenset())).call("GET", "/me").status == 200
+    new = Who("", headers_from(got.headers, got.body), frozenset())
+    assert fresh.http(new).call("GET", "/me").status == 200
     fresh.ask("password.set", password="another horse battery")
-    assert fresh.http(Who("", {"cookie": cookie}, frozenset())).call("GET", "/me").status == 401
+    assert fresh.http(new).call("GET", "/me").status == 401
 
 
 CLAIMS: dict[str, Any] = {
@@ -253,8 +254,18 @@ def test_abuse_22_a_login_is_always_a_new_one_that_scripts_cannot_read(server: S
     got = server.http(fixed, elsewhere()).call("POST", "/login", {"ticket": server.link()})
     assert "chosen-by-somebody" not in got.headers["set-cookie"]
     assert server.http(fixed, elsewhere()).call("GET", "/me").status == 401
-    both = {"cookie": f"{name}=x.y; {victim.headers['cookie']}"}  # a planted one in front
-    assert server.http(Who("", both, frozenset()), elsewhere()).call("GET", "/me").status == 401
+
+
+def test_a13_a_cookie_that_somebody_planted_does_not_lock_anybody_out(server: Server) -> None:
+    """A page on another port can set a cookie of our name, for a longer path: it comes first."""
+    owner, guest = server.login(), server.login("view", name="guest")
+    name = owner.headers["cookie"].partition("=")[0]
+    for planted in ("x.y", "", "0123456789abcdef.z", guest.headers["cookie"].partition("=")[2]):
+        cookie = f"{name}={planted}; {owner.headers['cookie']}; {name}={planted}"
+        got = server.http(Who("", {**owner.headers, "cookie": cookie}, frozenset()))
+        answer = got.call("GET", "/me")
+        assert (answer.status, answer.headers["set-cookie"]) == (200, None)
+        assert "admin" in answer.json["scopes"]  # the login of the key, not of the first cookie
 
 
 # ---- files ---------------------------------------------------------------------------------------

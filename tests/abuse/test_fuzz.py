@@ -11,6 +11,7 @@ import pytest
 from flybridge.adapters.native.adapter import NativeAdapter
 from flybridge.model.requests import Request
 from flybridge.server.gate import Gate, Head, Refused
+from flybridge.server.login import Login
 from flybridge.server.routes.route import Params
 from fuzz import envelope, gate
 from fuzz.frames import FoundError
@@ -90,6 +91,6 @@ async def test_it_finds_a_query_that_breaks_something(monkeypatch: pytest.Monkey
 
 
 def test_the_judge_sees_an_answer_that_is_none() -> None:
-    maker = Maker(random.Random(1), b"fbt_a.b", b"c.d")
+    maker = Maker(random.Random(1), b"fbt_a.b", Login("c.d", "k"))
     with pytest.raises(FoundError, match="refused with"):
         gate.judge(gate.GATES[0], maker.head(), Refused(500, "x", "y"))

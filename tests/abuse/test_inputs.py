@@ -16,6 +16,7 @@ import pytest
 
 from flybridge.testing import recorder
 from tests.abuse.rig import API, Server, WebSocket, Who, allow, say_bytes, until
+from tests.login import as_lines
 from tests.server.websocket_rig import frame
 
 AT_ONCE = 50
@@ -300,7 +301,7 @@ def test_a_request_that_is_torn_off_is_not_carried_out(server: Server, owner: Wh
     body = json.dumps({"command": command}).encode()
     head = (
         f"POST {API}/sessions/{session}/commands HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n"
-        f"cookie: {owner.headers['cookie']}\r\nidempotency-key: torn\r\n"
+        f"{as_lines(owner.headers)}idempotency-key: torn\r\n"
         f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
     ).encode()
     for cut in (len(body) - 1, len(body) // 2, 1):

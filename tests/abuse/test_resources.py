@@ -11,6 +11,7 @@ import pytest
 
 from tests.abuse.rig import API, WAIT_S, Server, serving, until
 from tests.abuse.test_network import peak_bytes
+from tests.login import as_lines
 
 FEW_FILES = 256
 
@@ -100,7 +101,7 @@ def test_abuse_64_who_reads_a_byte_now_and_then_costs_little(fresh: Server) -> N
         one._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         one.say({"type": "attach", "ref": "a", "session": session})
     head = f"GET {API}/sessions/{session}/stream HTTP/1.1\r\nhost: 127.0.0.1:{fresh.port}\r\n"
-    head += f"cookie: {owner.headers['cookie']}\r\n\r\n"
+    head += f"{as_lines(owner.headers)}\r\n"
     streams = [dial(fresh, "127.0.0.1") for _ in range(20)]
     for stream in streams:
         assert stream
@@ -168,7 +169,7 @@ def test_abuse_64_a_body_without_end_is_not_kept(
         before = peak_bytes(server.pid)
         head = (
             f"POST {API}{path} HTTP/1.1\r\nhost: 127.0.0.1:{server.port}\r\n"
-            f"cookie: {owner.headers['cookie']}\r\ncontent-type: application/json\r\n"
+            f"{as_lines(owner.headers)}content-type: application/json\r\n"
             "transfer-encoding: chunked\r\n\r\n"
         ).encode()
         sock = dial(server, "127.0.0.1")

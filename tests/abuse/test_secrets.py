@@ -15,6 +15,7 @@ from tests import leftovers
 from tests.abuse.rig import NO_MARK, Server, Who, allow, until
 from tests.abuse.shell_agent import carry_out
 from tests.house.tree import ROOT
+from tests.login import KEY_HEADER
 
 SAID = "canary-said-to-the-agent"
 TOOL = "canary-in-a-tools-input"
@@ -36,6 +37,7 @@ class Secrets:
             self.token.token.rpartition(".")[2],
             self.ticket,
             self.owner.headers["cookie"].rpartition(".")[2],
+            self.owner.headers[KEY_HEADER],
         ]
         self._use()
         server.ask("password.set", password=PASSWORD)
@@ -43,6 +45,7 @@ class Secrets:
         self.bodies.append(wrong.body)
         self.owner = server.login()
         self.values += [self.owner.headers["cookie"].rpartition(".")[2], PASSWORD]
+        self.values.append(self.owner.headers[KEY_HEADER])
 
     def _use(self) -> None:
         server, owner = self.server, self.owner

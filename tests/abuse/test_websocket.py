@@ -56,7 +56,7 @@ async def test_01_a_page_of_another_site_never_has_a_socket(
     place: OpenDoor, site: str, with_cookie: bool
 ) -> None:
     guest = await place.dial()
-    more = {"Cookie": place.login()} if with_cookie else {}
+    more = place.login() if with_cookie else {}
     assert await guest.upgrade(Origin=site.format(port=place.port), **more) == 403
     assert not place.door.clients
     assert place.audited[-1].outcome == "refused"
@@ -67,7 +67,7 @@ async def test_01_a_browser_that_says_it_acts_for_another_site_is_believed(
     place: OpenDoor, site: str
 ) -> None:
     guest = await place.dial()
-    assert await guest.upgrade(Sec_Fetch_Site=site, Cookie=place.login()) == 403
+    assert await guest.upgrade(Sec_Fetch_Site=site, **place.login()) == 403
 
 
 HOSTS = ["evil.example:{port}", "localhost.evil.com", "127.0.0.1:{port}.", "0.0.0.0:{port}"]
@@ -76,7 +76,7 @@ HOSTS = ["evil.example:{port}", "localhost.evil.com", "127.0.0.1:{port}.", "0.0.
 @pytest.mark.parametrize("host", [*HOSTS, "127.0.0.1", "[::ffff:127.0.0.1]:{port}", "a@127.0.0.1"])
 async def test_02_a_name_that_is_not_ours_gets_nothing(place: OpenDoor, host: str) -> None:
     guest = await place.dial()
-    status = await guest.upgrade(Host=host.format(port=place.port), Cookie=place.login())
+    status = await guest.upgrade(Host=host.format(port=place.port), **place.login())
     assert status in (400, 421)
     assert not place.door.clients
 
@@ -84,7 +84,7 @@ async def test_02_a_name_that_is_not_ours_gets_nothing(place: OpenDoor, host: st
 async def test_12_a_compressed_bomb_is_not_even_opened(place: OpenDoor) -> None:
     guest = await place.dial()
     offer = "permessage-deflate; server_no_context_takeover"
-    assert await guest.upgrade(Cookie=place.login(), Sec_WebSocket_Extensions=offer) == 101
+    assert await guest.upgrade(**place.login(), Sec_WebSocket_Extensions=offer) == 101
     assert "sec-websocket-extensions" not in guest.headers
     await guest.greet()
     guest.send(frame(b"\xaa" * 1000, rsv=4))
@@ -144,7 +144,7 @@ async def test_17_a_thousand_who_say_nothing_are_64_at_most_and_not_for_long(
             await asyncio.gather(*(never_authenticate() for _ in range(100)))
         assert most == Room().strangers == 64
         assert set(statuses) == {101, 429}
-        known = await place.upgraded(Cookie=place.login())  # a login is not kept out by them
+        known = await place.upgraded(**place.login())  # a login is not kept out by them
         await known.greet()
         await until(lambda: not place.door.strangers)
         await place.guest()
@@ -179,7 +179,7 @@ async def test_19_a_revoked_token_is_worth_nothing_on_an_open_socket(place: Open
 
 
 async def test_20_a_new_password_ends_every_login(place: OpenDoor) -> None:
-    guest = await place.upgraded(Cookie=place.login())
+    guest = await place.upgraded(**place.login())
     await guest.greet()
     await place.authority.set_password("correct horse")
     assert (await guest.ending())[0] == 4401
@@ -200,7 +200,7 @@ async def test_21_nobody_is_who_they_say_in_a_message(place: OpenDoor) -> None:
 async def test_29_an_agent_with_a_persons_cookie_only_talks(place: OpenDoor) -> None:
     me = os.getpid()
     place.keepers.append((me, start_time(me) or ""))
-    guest = await place.upgraded(Cookie=place.login())
+    guest = await place.upgraded(**place.login())
     guest.say({"type": "hello", "proto": 1}, {"type": "ask", "ref": "1", "name": "echo"})
     heard = await guest.hear()
     assert heard["scopes"] == ["input", "interrupt", "view"]
@@ -212,7 +212,7 @@ async def test_29_an_agent_with_a_persons_cookie_only_talks(place: OpenDoor) -> 
 async def test_29_who_hangs_up_while_it_is_judged_leaves_nothing(place: OpenDoor) -> None:
     place.keepers.append((1, "somebody else"))
     for _ in range(20):
-        guest = await place.upgraded(Cookie=place.login())
+        guest = await place.upgraded(**place.login())
         await guest.close()
     await until(lambda: not place.door.clients and not place.door.strangers)
 

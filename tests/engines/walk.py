@@ -37,6 +37,12 @@ canvas.toBlob((picture) => {
   field.dispatchEvent(new Event("change", { bubbles: true }));
 });
 """
+READ_KEY = """
+indexedDB.open("flybridge").onsuccess = (opened) => {
+  const store = opened.target.result.transaction("login").objectStore("login");
+  store.get("/").onsuccess = (found) => { window.loginKey = found.target.result; };
+};
+"""
 _numbers = itertools.count()
 
 
@@ -48,7 +54,12 @@ def log_in(page: Page, gateway: Served) -> None:
     page.open(gateway.link())
     page.wait("location.pathname === '/'")
     page.see("New session")
-    gateway.login = {"cookies": page.engine.ask("GetCookies")}
+    page.engine.ask("ExecuteScript", script=READ_KEY, args=[])
+    page.wait("window.loginKey")
+    gateway.login = {
+        "cookies": page.engine.ask("GetCookies"),
+        "key": page.get("window.loginKey"),
+    }
 
 
 def start_a_session(page: Page, gateway: Served) -> None:

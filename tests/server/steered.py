@@ -19,6 +19,7 @@ from flybridge.runtime.live import LiveSession
 from flybridge.server.control import Control, ControlSpec
 from flybridge.server.control_sockets import ControlSocketDoor
 from flybridge.server.control_unix import ControlDoor
+from flybridge.server.login import Login
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.teams import Policy
 from flybridge.session.ports import Journal
@@ -98,8 +99,8 @@ class Steered(Web):
 
     # ---- what is said ------------------------------------------------------------------------
 
-    def sender(self) -> str:
-        """A cookie of the owner's that is good for control messages and nothing else."""
+    def sender(self) -> Login:
+        """A login of the owner's that is good for control messages and nothing else."""
         ticket = self.authority.ticket(frozenset({"control"}))
         return self.authority.login(ticket, door="http", source="test")
 

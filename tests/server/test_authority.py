@@ -4,11 +4,13 @@ import hashlib
 import hmac
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from flybridge.errors import (
     FlybridgeError,
     InvalidRequestError,
+    LoginIncompleteError,
     NotAuthenticatedError,
     StorageError,
     TooManyTriesError,
@@ -22,9 +24,9 @@ from flybridge.server.authority import (
     MAX_TICKETS,
     TICKET_MS,
     Authority,
-    cookie_of,
 )
 from flybridge.server.gate import Head
+from flybridge.server.login import LOGIN_KEY, Login
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 WHERE = {"door": "http", "source": "127.0.0.1"}
@@ -49,8 +51,14 @@ class House:
         )
         return self.authority
 
-    def by_cookie(self, value: str) -> Caller | None:
-        return self.authority.caller_of(head(cookie=f"a=b; flybridge-8420={value}; c=d"), **WHERE)
+    def by_cookie(self, login: Login | str) -> Caller | None:
+        """Whoever has both halves of a login; of a bare string, the cookie without a key."""
+        cookie, key = (login, "") if isinstance(login, str) else (login.cookie, login.key)
+        return self.by_cookies(f"a=b; flybridge-8420={cookie}; c=d", key)
+
+    def by_cookies(self, line: str, key: str) -> Caller | None:
+        given = head(cookie=line, **({LOGIN_KEY.decode(): key} if key else {}))
+        return self.authority.caller_of(given, **WHERE)
 
     def by_token(self, token: str) -> Caller:
         return self.authority.by_token(token.encode(), **WHERE)
@@ -159,7 +167,7 @@ def test_no_secret_is_in_the_file(house: House) -> None:
     token = house.authority.create_token("ci", frozenset({"view"}))
     cookie = house.authority.login(house.authority.ticket(), **WHERE)
     kept = house.path.read_text()
-    for value in (token, cookie):
+    for value in (token, cookie.cookie, cookie.key):
         assert value.rpartition(".")[2] not in kept
 
 
@@ -181,7 +189,7 @@ def test_what_is_no_token_is_refused_in_the_same_words(house: House, token: byte
 def test_nearly_right_is_wrong(house: House) -> None:
     token = house.authority.create_token("ci", frozenset({"view"}))
     cookie = house.authority.login(house.authority.ticket(), **WHERE)
-    for wrong in (token[:-1], token + "x", "fbt_" + cookie, token.upper()):
+    for wrong in (token[:-1], token + "x", "fbt_" + cookie.cookie, token.upper()):
         with pytest.raises(NotAuthenticatedError):
             house.by_token(wrong)
     with pytest.raises(NotAuthenticatedError):
@@ -263,7 +271,8 @@ async def test_guessing_ends_wherever_it_comes_from_and_however_it_is_mixed(hous
     with pytest.raises(TooManyTriesError):
         await house.authority.login_with_password("correct horse", **WHERE)
     house.now_ms += 60_000
-    assert await house.authority.login_with_password("correct horse", **WHERE)
+    login = await house.authority.login_with_password("correct horse", **WHERE)
+    assert house.by_cookie(login) is not None
 
 
 def test_nobody_locks_the_owner_out_by_guessing(house: House) -> None:
@@ -313,7 +322,63 @@ def test_what_could_not_be_saved_does_not_hold(house: House) -> None:
     assert house.authority.tokens() == ()
 
 
-def test_our_cookie_is_found_among_others() -> None:
-    assert cookie_of(head(cookie="a=1; us=2;us=3"), b"us") == b"2"
-    assert cookie_of(head(cookie="aus=1; usa=2"), b"us") is None
-    assert cookie_of(head(cookie="us"), b"us") == b""
+def test_a04_a_cookie_without_the_key_of_its_login_is_incomplete(house: House) -> None:
+    login, other = (house.authority.login(house.authority.ticket(), **WHERE) for _ in range(2))
+    for key in ("", login.key[:-1], login.key + "x", other.key, login.cookie, "é", "x" * 5000):
+        for _ in range(20):  # nobody guesses 256 bits: it is not counted, and locks nobody out
+            with pytest.raises(LoginIncompleteError, match="sign in again"):
+                house.by_cookies(f"flybridge-8420={login.cookie}", key)
+    assert house.by_cookie(login) is not None
+    with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+        house.by_cookies("flybridge-8420=a.b", login.key)
+
+
+def test_a04_a_key_that_is_there_twice_is_none(house: House) -> None:
+    login = house.authority.login(house.authority.ticket(), **WHERE)
+    cookie = (b"cookie", f"flybridge-8420={login.cookie}".encode())
+    key = (LOGIN_KEY, login.key.encode())
+    twice = Head(method="GET", target="/", headers=[cookie, key, key])
+    with pytest.raises(LoginIncompleteError):
+        house.authority.caller_of(twice, **WHERE)
+
+
+def test_a04_both_halves_of_a_login_survive_a_restart(house: House) -> None:
+    login = house.authority.login(house.authority.ticket(), **WHERE)
+    house.again()
+    caller = house.by_cookie(login)
+    assert caller is not None
+    house.authority.logout(caller)
+    with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+        house.by_cookie(login)
+
+
+def test_a04_a_login_from_before_there_were_keys_is_over(house: House) -> None:
+    login = house.authority.login(house.authority.ticket(), **WHERE)
+    kept = CredentialFile(house.path).load()
+    old = msgspec.structs.replace(kept.logins[0], key_digest="")
+    CredentialFile(house.path).save(msgspec.structs.replace(kept, logins=(old,)))
+    house.again()
+    assert house.authority.logins() == ()
+    for given in (login, login.cookie):
+        with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+            house.by_cookie(given)
+
+
+def test_a13_every_cookie_of_our_name_is_tried(house: House) -> None:
+    login = house.authority.login(house.authority.ticket(), **WHERE)
+    guest = house.authority.login(
+        house.authority.ticket(frozenset({"view"}), name="guest"), **WHERE
+    )
+    good = f"flybridge-8420={login.cookie}"
+    for planted in ("x", "", "a.b", "é.é", guest.cookie, "x" * 3000):
+        for line in (f"flybridge-8420={planted}; {good}", f"{good}; flybridge-8420={planted}"):
+            caller = house.by_cookies(line, login.key)
+            assert caller is not None
+            assert caller.principal == "uid:1"
+    assert house.by_cookies("flybridge-8420=x; " * 300 + good, login.key) is not None
+    assert [record for record in house.noted if record.outcome == "refused"] == []
+    with pytest.raises(LoginIncompleteError):
+        house.by_cookies(f"flybridge-8420=x; {good}", "")
+    with pytest.raises(NotAuthenticatedError, match=r"^log in first$"):
+        house.by_cookies("flybridge-8420=x; flybridge-8420=y", login.key)
+    assert len([record for record in house.noted if record.outcome == "refused"]) == 1

@@ -14,6 +14,7 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
 from flybridge.runtime.process import start_time
+from flybridge.server.login import Login
 from flybridge.server.refusals import PER_CALLER, PER_SOURCE
 from flybridge.server.routes.table import ROUTES
 from flybridge.server.tcp_peer import TcpPeers
@@ -387,7 +388,8 @@ async def test_abuse_22_a_login_is_always_a_new_one(web: Web) -> None:
     ticket = web.authority.ticket()
     got = await web.call("POST", "/login", {"ticket": ticket}, cookie=fixed)
     value = got.headers["set-cookie"].partition("=")[2].partition(";")[0]
-    assert value != fixed
+    assert value != fixed.cookie
+    assert got.json["key"] != fixed.key
     for flag in ("HttpOnly", "SameSite=Strict", "Path=/"):
         assert flag in got.headers["set-cookie"]
 
@@ -397,7 +399,9 @@ async def test_abuse_24_no_secret_is_in_anything_that_is_kept_or_said(
 ) -> None:
     caplog.set_level("DEBUG")
     token, ticket = web.token("view"), web.authority.ticket()
-    secrets = [token.rpartition(".")[2], ticket, web.cookie.rpartition(".")[2], "hunter22hunter"]
+    secrets = [token.rpartition(".")[2], ticket, "hunter22hunter"]
+    assert isinstance(web.cookie, Login)
+    secrets += [web.cookie.cookie.rpartition(".")[2], web.cookie.key]
     said = [
         await web.call("GET", "/me", token=token + "x"),
         await web.call("POST", "/login", {"ticket": ticket + "x"}, cookie=""),

@@ -26,7 +26,11 @@ def test_nothing_in_a_page_breaks_our_policy(page: Path) -> None:
 async def test_anybody_gets_the_login_page_and_what_it_needs(web: Web) -> None:
     got = await web.raw("GET", "/login", None, {})
     assert got.headers["content-type"] == "text/html; charset=utf-8"
-    for name in re.findall(r'(?:src|href)="(static/[^"]+)"', got.body.decode()):
+    names = re.findall(r'(?:src|href)="(static/[^"]+)"', got.body.decode())
+    script = (FOLDER / "login.js").read_text()
+    names += [f"static/{name}" for name in re.findall(r'from "\./([^"]+)"', script)]
+    assert {"static/login.js", "static/login-key.js"} <= set(names)
+    for name in names:
         found = await web.raw("GET", f"/{name}", None, {})
         assert (found.status, found.headers["x-content-type-options"]) == (200, "nosniff")
 
@@ -38,9 +42,11 @@ def test_a_phone_finds_every_icon_and_stays_below_our_path() -> None:
 
 
 async def test_the_list_of_routes_is_for_those_who_are_in(web: Web) -> None:
-    assert (await web.call("GET", "/docs", cookie="")).status == 401
-    got = await web.call("GET", "/docs")
+    """The page itself is a file for everybody: a browser opens it with half a login."""
+    got = await web.call("GET", "/docs", cookie="")
     assert got.headers["content-type"] == "text/html; charset=utf-8"
+    assert (await web.call("GET", "/openapi.json", cookie="")).status == 401
+    assert (await web.call("GET", "/openapi.json")).status == 200
 
 
 @pytest.mark.parametrize(

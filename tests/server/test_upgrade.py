@@ -12,13 +12,16 @@ from websockets.http11 import Request
 
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.process import start_time
+from flybridge.server import frames
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import Head, Refused
+from flybridge.server.login import HalfLogin, Login
 from flybridge.server.peer import TALK
 from flybridge.server.tcp_peer import Origin, TcpPeers
 from flybridge.server.upgrade import (
     UNSENT_BYTES,
     Room,
+    authenticate,
     bad_form,
     glance,
     head_of,
@@ -27,9 +30,9 @@ from flybridge.server.upgrade import (
     limit_unsent,
     problem,
     refusal,
-    token_in,
 )
 from flybridge.store.credentials import CredentialFile
+from tests.login import headers_for
 from tests.server.loose_transport import LooseTransport
 
 
@@ -82,22 +85,56 @@ def test_whoever_brings_something_bad_is_refused_and_has_to_wait_after_a_while(
 
 
 @pytest.mark.parametrize(
-    ("message", "token"),
+    ("message", "known"),
     [
-        (b'{"type":"auth","token":"x"}', b"x"),
-        (b'{"type":"auth","token":"x","scopes":["admin"]}', b"x"),
-        (b'{"type":"auth","token":"\xc3\xa9"}', b"\xc3\xa9"),
-        (b'{"type":"auth","token":"\\ud800"}', b""),
-        (b'{"type":"auth","token":7}', b""),
-        (b'{"type":"hello","token":"x"}', b""),
-        (b'{"token":"x"}', b""),
-        (b"[" * 100_000, b""),
-        (b"\xff", b""),
-        (b"", b""),
+        (b'{"type":"auth","token":"%b"}', True),
+        (b'{"type":"auth","token":"%b","scopes":["admin"]}', True),
+        (b'{"type":"auth","token":"%b","key":"x"}', True),
+        (b'{"type":"auth","token":"%b\xc3\xa9"}', False),
+        (b'{"type":"auth","token":"\\ud800"}', False),
+        (b'{"type":"auth","token":7}', False),
+        (b'{"type":"auth","key":"%b"}', False),
+        (b'{"type":"hello","token":"%b"}', False),
+        (b'{"token":"%b"}', False),
+        (b"[" * 100_000, False),
+        (b"\xff", False),
+        (b"", False),
     ],
 )
-def test_only_an_auth_message_brings_a_token(message: bytes, token: bytes) -> None:
-    assert token_in(message) == token
+def test_only_an_auth_message_brings_a_token(
+    authority: Authority, message: bytes, known: bool
+) -> None:
+    token = authority.create_token("t", FILE_SCOPES).encode()
+    message = message.replace(b"%b", token)
+    found = authenticate(authority, None, message, source="s")
+    assert isinstance(found, Caller) if known else found == frames.NOT_AUTHENTICATED
+
+
+@pytest.mark.parametrize(
+    "message", [b'{"type":"auth","key":"x"}', b'{"type":"auth"}', b'{"type":"hello"}', b"", b"\xff"]
+)
+def test_a04_a_half_login_is_completed_by_its_key_alone(
+    authority: Authority, message: bytes
+) -> None:
+    login = authority.login(authority.ticket(), door="http", source="s")
+    half = identify(authority, head(Cookie=f"fb=planted; fb={login.cookie}"), source="s")
+    assert half == HalfLogin((b"planted", login.cookie.encode()))
+    found = authenticate(authority, half, message, source="s")
+    assert found == frames.LOGIN_INCOMPLETE
+    key = b'{"type":"auth","key":"%b"}' % login.key.encode()
+    caller = authenticate(authority, half, key, source="s")
+    assert isinstance(caller, Caller)
+    assert caller.scopes == ALL_SCOPES
+    authority.logout(caller)
+    assert authenticate(authority, half, key, source="s") == frames.NOT_AUTHENTICATED
+
+
+def test_a04_a_wrong_key_in_the_head_of_an_upgrade_is_refused(authority: Authority) -> None:
+    login = authority.login(authority.ticket(), door="http", source="s")
+    given = headers_for("fb", Login(login.cookie, login.key + "x"))
+    found = identify(authority, head(**given), source="s")
+    assert isinstance(found, Refused)
+    assert (found.status, found.code) == (401, "login_incomplete")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flybridge.model.audit import Record
 from flybridge.server import native, websocket
-from flybridge.server.authority import FILE_SCOPES
+from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.server.refusals import PER_SOURCE, RefusalLog
 from flybridge.server.upgrade import Room, Timing
+from tests.login import KEY_HEADER
 from tests.runtime.house import until
 from tests.server.websocket_rig import (
     PING,
@@ -101,19 +103,62 @@ async def test_many_refusals_do_not_fill_the_log(place: OpenDoor) -> None:
 
 async def test_our_own_page_may_come_in(place: OpenDoor) -> None:
     origin = f"http://127.0.0.1:{place.port}"
-    guest = await place.upgraded(Origin=origin, Sec_Fetch_Site="same-origin", Cookie=place.login())
+    guest = await place.upgraded(Origin=origin, Sec_Fetch_Site="same-origin", **place.login())
     await guest.greet()
 
 
 # ---- who is there --------------------------------------------------------------------------------
 
 
-async def test_a_cookie_at_the_upgrade_is_enough(place: OpenDoor) -> None:
-    guest = await place.upgraded(Cookie=place.login())
+async def test_both_halves_of_a_login_at_the_upgrade_are_enough(place: OpenDoor) -> None:
+    guest = await place.upgraded(**place.login())
     guest.say({"type": "hello", "proto": 1})
     heard = await guest.hear()
     assert heard["principal"] == "me"
     assert "approve" in heard["scopes"]
+
+
+@pytest.mark.parametrize("together", [True, False])
+async def test_a04_the_first_message_of_a_browser_brings_the_key_of_its_login(
+    place: OpenDoor, together: bool
+) -> None:
+    login = place.login()
+    guest = await place.upgraded(cookie=login["cookie"])
+    messages: list[dict[str, Any]] = [
+        {"type": "auth", "key": login[KEY_HEADER]},
+        {"type": "hello", "proto": 1},
+        {"type": "ask", "ref": "1", "name": "echo", "params": [1]},
+    ]
+    if together:
+        guest.say(*messages)
+    else:  # in one packet: the second is there before it is known who may say it
+        guest.send(b"".join(frame(json.dumps(message).encode()) for message in messages))
+    heard = await guest.hear()
+    assert (heard["principal"], heard["scopes"]) == ("me", sorted(ALL_SCOPES))
+    assert (await guest.hear())["value"] == [1]
+    assert not place.door.strangers
+
+
+async def test_a04_a_cookie_alone_opens_no_socket(place: OpenDoor) -> None:
+    login, other = place.login(), place.login()
+    for key in ("", other[KEY_HEADER], login["cookie"]):
+        guest = await place.upgraded(cookie=login["cookie"])
+        guest.say({"type": "auth", "key": key}, {"type": "hello", "proto": 1})
+        guest.send(frame(echo("1")))
+        assert await guest.ending() == (4401, "the login key is missing or wrong: sign in again")
+    guest = await place.upgraded(cookie=login["cookie"])
+    guest.say({"type": "hello", "proto": 1})
+    assert (await guest.ending())[0] == 4401
+    assert not place.echo.handled
+    assert {record.code for record in place.audited} == {"login_incomplete"}
+
+
+async def test_a04_a_login_that_ends_while_its_key_is_awaited_is_over(place: OpenDoor) -> None:
+    login = place.login()
+    guest = await place.upgraded(cookie=login["cookie"])
+    place.authority.revoke(place.authority.logins()[0].id)
+    guest.say({"type": "auth", "key": login[KEY_HEADER]}, {"type": "hello", "proto": 1})
+    assert await guest.ending() == (4401, "log in first")
 
 
 async def test_a_token_in_a_header_is_enough(place: OpenDoor) -> None:
@@ -170,9 +215,7 @@ async def test_whoever_guesses_too_often_has_to_wait(place: OpenDoor) -> None:
 
 
 async def test_a_login_that_may_do_nothing_is_sent_away(place: OpenDoor) -> None:
-    ticket = place.authority.ticket(frozenset())
-    cookie = place.authority.login(ticket, door="http", source="test")
-    guest = await place.upgraded(Cookie=f"fb={cookie}")
+    guest = await place.upgraded(**place.login(frozenset()))
     assert (await guest.ending())[0] == 4403
 
 
@@ -300,7 +343,7 @@ async def test_who_waits_for_us_is_not_cut_off_for_being_silent(
 async def test_who_does_not_say_hello_in_time_is_sent_away(short_tmp: Path) -> None:
     async with opened(short_tmp, timing=Timing(hello_s=0.1)) as place:
         stranger = await place.upgraded()
-        known = await place.upgraded(Cookie=place.login())
+        known = await place.upgraded(**place.login())
         polite = await place.guest()
         assert (await stranger.ending())[0] == 4408
         assert (await known.ending())[0] == 4408
@@ -313,7 +356,7 @@ async def test_who_does_not_say_hello_in_time_is_sent_away(short_tmp: Path) -> N
 
 async def test_what_is_taken_back_ends_at_once(place: OpenDoor) -> None:
     guests = [await place.guest() for _ in range(3)]
-    other = await place.upgraded(Cookie=place.login())
+    other = await place.upgraded(**place.login())
     await other.greet()
     place.authority.revoke("test")
     for guest in guests:
@@ -391,17 +434,17 @@ async def test_there_is_room_for_so_many_strangers_and_so_many_guests(short_tmp:
         strangers = [await place.upgraded() for _ in range(2)]
         third = await place.dial()
         assert await third.upgrade() == 429
-        known = await place.upgraded(Cookie=place.login())
+        known = await place.upgraded(**place.login())
         strangers[0].say({"type": "auth", "token": place.token})
         await strangers[0].greet()
         await until(lambda: len(place.door.clients) == 2)  # whose program it is was looked up
         another = await place.upgraded()
         fifth = await place.dial()
-        assert await fifth.upgrade(Cookie=place.login()) == 503
+        assert await fifth.upgrade(**place.login()) == 503
         await known.close()
         await another.close()
         await until(lambda: len(place.door.clients) + len(place.door.strangers) == 2)
-        await place.upgraded(Cookie=place.login())
+        await place.upgraded(**place.login())
 
 
 @pytest.mark.parametrize("idle", [frame(b"", PING), frame(b"", PONG), frame(b"")])

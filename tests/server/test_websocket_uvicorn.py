@@ -66,7 +66,7 @@ async def test_an_upgrade_on_a_connection_that_served_http_before(short_tmp: Pat
         guest.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         head = await asyncio.wait_for(guest.reader.readuntil(b"hello\r\n0\r\n\r\n"), 20)
         assert head.startswith(b"HTTP/1.1 200")
-        assert await guest.upgrade(Cookie=place.login()) == 101
+        assert await guest.upgrade(**place.login()) == 101
         await guest.greet()
 
 

@@ -31,6 +31,7 @@ from flybridge.server.devices import Devices
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.keys import Keys
+from flybridge.server.login import Login
 from flybridge.server.refusals import RefusalLog
 from flybridge.server.routes.route import API, Route
 from flybridge.server.tcp import TcpDoor, TcpSpec
@@ -41,6 +42,7 @@ from flybridge.store.claude_history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome
+from tests.login import headers_for
 from tests.runtime.house import House
 from tests.server.relay import RULES
 
@@ -147,7 +149,7 @@ class Web:
             audit=self.audit,
         )
         self.base = base_path
-        self.cookie = ""
+        self.cookie: Login | str = ""
         # their own threads: the server's must not wait behind clients that wait for it
         self._callers = ThreadPoolExecutor(max_workers=100)
 
@@ -178,18 +180,18 @@ class Web:
         name = f"t{len(self.authority.tokens())}"
         return self.authority.create_token(name, frozenset(scopes), sessions=sessions)
 
-    def login(self, *scopes: Scope) -> str:
-        """The value of a cookie of somebody who may do that."""
+    def login(self, *scopes: Scope) -> Login:
+        """The login of somebody who may do that."""
         ticket = self.authority.ticket(frozenset(scopes) or ALL_SCOPES, name="guest")
         return self.authority.login(ticket, door="http", source="test")
 
     def headers(
-        self, *, token: str = "", cookie: str | None = None, key: str = ""
+        self, *, token: str = "", cookie: Login | str | None = None, key: str = ""
     ) -> dict[str, str]:
         cookie = self.cookie if cookie is None and not token else cookie
         found = {"authorization": f"Bearer {token}"} if token else {}
         if cookie:
-            found["cookie"] = f"{self.authority.cookie}={cookie}"
+            found |= headers_for(self.authority.cookie, cookie)
         return found | ({"idempotency-key": key} if key else {})
 
     async def call(

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
-from flybridge.runtime.caller import Caller
+from flybridge.runtime.caller import Caller, Scope
 from flybridge.runtime.desk import Client
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import gate_for
@@ -35,6 +35,7 @@ from flybridge.server.upgrade import Room, Timing
 from flybridge.server.websocket import PATH, WebSocketDoor
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import Welcome
+from tests.login import headers_for
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 PATIENCE_S = 20.0
@@ -118,10 +119,10 @@ class OpenDoor:
         )
         return self.door
 
-    def login(self) -> str:
-        """A cookie that may do everything."""
-        ticket = self.authority.ticket(ALL_SCOPES)
-        return f"fb={self.authority.login(ticket, door='http', source='test')}"
+    def login(self, scopes: frozenset[Scope] = ALL_SCOPES) -> dict[str, str]:
+        """Both halves of a login, as headers of an upgrade; by default it may do everything."""
+        ticket = self.authority.ticket(scopes)
+        return headers_for("fb", self.authority.login(ticket, door="http", source="test"))
 
     async def dial(self) -> Guest:
         streams = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 26)

@@ -35,7 +35,7 @@ def play(browser: Browser, gateway: Served, wire: Wire, seed: int) -> tuple[list
         for login in (gateway.login, None, gateway.login)
     ]
     near, far, fresh = visits
-    far.context.add_cookies(through_wire(gateway.login))
+    far.context.set_storage_state(through_wire(gateway.login))
     for one in visits:
         one.expect(LOST)
     story = Story(gateway, wire, near.page(), far.page(), seed)

@@ -45,7 +45,7 @@ def main() -> None:
             page = first.page()
             page.goto(gateway.link())
             page.wait_for_url(f"{gateway.address}/")
-            gateway.login = first.context.storage_state()
+            gateway.login = first.login()
             for name, scenes in SCENES.items():
                 _record(gateway, page, name, scenes)
         finally:

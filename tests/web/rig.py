@@ -28,6 +28,7 @@ from tests import leftovers
 from tests.browsers import chromium
 from tests.cli.at_terminal import FAST, NO_MARK, WAIT_S, Home
 from tests.house.tree import ROOT
+from tests.login import headers_in
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 Theme = Literal["dark", "light"]
@@ -99,11 +100,10 @@ class Served(Home):
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Ask the gateway's HTTP interface, with the login of the browser."""
-        cookies = "; ".join(f"{one['name']}={one['value']}" for one in self.login["cookies"])
         request = urllib.request.Request(
             f"{self.address}/api/v1{path}",
             None if body is None else json.dumps(body).encode(),
-            {"content-type": "application/json", "cookie": cookies},
+            {"content-type": "application/json", **headers_in(self.login)},
             method=method,
         )
         with urllib.request.urlopen(request, timeout=WAIT_S) as answer:
@@ -199,6 +199,10 @@ class Visit:
         page.wait_for_url(f"{self.gateway.address}/")
         return page
 
+    def login(self) -> Any:
+        """What this browser keeps: with it, another one is logged in too."""
+        return self.context.storage_state(indexed_db=True)
+
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.wrong.append(f"{message.type}: {message.text} {message.location.get('url', '')}")
@@ -242,7 +246,7 @@ def served_in(browser: Browser, base: Path, *args: str) -> Iterator[Served]:
         gateway.serve()
         visit = Visit(browser, gateway, theme="dark", size="desk", login=None)
         visit.log_in()
-        gateway.login = visit.context.storage_state()
+        gateway.login = visit.login()
         visit.context.close()
         yield gateway
     finally:

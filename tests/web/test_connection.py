@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.cli.at_terminal import SLOW
+from tests.login import KEY_HEADER, headers_in
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit
 from tests.web.wire import LOST, Wire, through_wire
@@ -37,7 +38,7 @@ def cuttable(gateway: Served, visitor: Visitor, wire: Wire) -> Visit:
     wire.mend()
     visit = visitor(logged_in=False)
     visit.expect(LOST)
-    visit.context.add_cookies(through_wire(gateway.login))
+    visit.context.set_storage_state(through_wire(gateway.login))
     return visit
 
 
@@ -308,8 +309,9 @@ def test_a_login_that_ends_elsewhere_asks_to_log_in_again(
     visit.expect(LOST)
     expect(page.get_by_role("button", name="Connected")).to_be_visible()
     page.evaluate(
-        "fetch('api/v1/logout', { method: 'POST', body: '{}',"
-        " headers: { 'content-type': 'application/json' } })"
+        "(key) => fetch('api/v1/logout', { method: 'POST', body: '{}',"
+        " headers: { 'content-type': 'application/json', 'flybridge-login-key': key } })",
+        headers_in(visit.login())[KEY_HEADER],
     )
     again = page.get_by_role("button", name="Log in again")
     expect(again).to_be_visible()

@@ -31,7 +31,7 @@ def test_whatever_happens_everybody_sees_the_same_and_all_is_done_once(
     gateway: Served, visitor: Visitor, wire: Wire, seed: int
 ) -> None:
     near, far = visitor(), visitor(logged_in=False)
-    far.context.add_cookies(through_wire(gateway.login))
+    far.context.set_storage_state(through_wire(gateway.login))
     for one in (near, far):
         one.expect(LOST)
     story = Story(gateway, wire, near.page(), far.page(), seed)

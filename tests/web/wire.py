@@ -15,8 +15,13 @@ LOST = r"WebSocket|ERR_|Failed to load resource"  # what a browser says of a cut
 
 
 def through_wire(login: Any) -> Any:
-    """The cookies of a login, for somebody at the other end of a wire."""
-    return [{**one, "domain": "localhost"} for one in login["cookies"]]
+    """A login as a browser keeps it that goes to ``localhost``, at the other end of a wire."""
+    cookies = [{**cookie, "domain": "localhost"} for cookie in login["cookies"]]
+    origins = [
+        {**origin, "origin": origin["origin"].replace("127.0.0.1", "localhost")}
+        for origin in login["origins"]
+    ]
+    return {"cookies": cookies, "origins": origins}
 
 
 class Wire:

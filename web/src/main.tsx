@@ -2,7 +2,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Shell } from "./shell.tsx";
-import { apiUrl, socketUrl } from "./link/base.ts";
+import { socketUrl } from "./link/base.ts";
+import { request } from "./link/http.ts";
+import { readLoginKey } from "./link/login-key.ts";
 import { isCurrent } from "./link/page.ts";
 import { mindReturning } from "./link/returning.ts";
 import { AppContext } from "./parts/use-store.ts";
@@ -22,8 +24,9 @@ const app = new App({
   shelf: sessionStorage,
   cupboard: localStorage,
   newId: () => `web-${newName()}`,
+  loginKey: readLoginKey,
   isLoggedIn: () =>
-    fetch(apiUrl("/me")).then(
+    request("/me").then(
       (answer) => answer.status !== 401,
       () => true, // nobody is there to say no
     ),

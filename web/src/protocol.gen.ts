@@ -5,6 +5,7 @@ export const PROTO = 1;
 
 export type ClientMessage =
   | Auth
+  | LoginAuth
   | Hello
   | Submit
   | Attach
@@ -92,6 +93,13 @@ export type Content =
 export interface Auth {
   type: "auth";
   token: string;
+}
+
+/** The first message to a WebSocket, from a browser that sent its cookie with the upgrade. */
+export interface LoginAuth {
+  type: "auth";
+  /** the other half of its login */
+  key: string;
 }
 
 /** The first line of a client. */

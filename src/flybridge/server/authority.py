@@ -6,6 +6,9 @@ revoked ends at once, and doors are told to hang up.
 
 A token in a file can be read by any program of its user, an agent included: it never holds
 ``approve``, ``spawn`` or ``admin``. Those come with a login, which a person asked for.
+
+A login has two halves. Browsers send a cookie to every port of a host, so the cookie alone grants
+nothing: the page keeps a login key in IndexedDB, which belongs to one port, and sends both.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ import asyncio
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 
 from flybridge.errors import (
     InvalidRequestError,
+    LoginIncompleteError,
     NotAuthenticatedError,
     TooManyTriesError,
 )
@@ -27,6 +31,7 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Scope
 from flybridge.server.gate import Head
 from flybridge.server.limiter import Limiter
+from flybridge.server.login import LOGIN_KEY, Login, cookies_of
 from flybridge.server.passwords import hash_password, is_password
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
@@ -77,7 +82,9 @@ class Authority:
         self._use(file.load())
 
     def _use(self, all_: Credentials) -> None:
-        self._all = all_
+        # A login from before login keys existed has no second half: its browser signs in again.
+        logins = tuple(login for login in all_.logins if login.key_digest)
+        self._all = all_ = msgspec.structs.replace(all_, logins=logins)
         self._by_id = {one.id: one for one in (*all_.tokens, *all_.logins)}
 
     def _save(self, all_: Credentials) -> None:
@@ -95,6 +102,7 @@ class Authority:
         """Whoever sent this; None where no credential came with it.
 
         Raises:
+            LoginIncompleteError: a good cookie came without its login key.
             NotAuthenticatedError: one came, and it is not good.
             TooManyTriesError: there were too many of those.
         """
@@ -103,8 +111,34 @@ class Authority:
             kind, _, secret = given[0].partition(b" ")
             token = secret.strip() if kind.lower() == b"bearer" and len(given) == 1 else b""
             return self.by_token(token, door=door, source=source)
-        value = cookie_of(head, self.cookie.encode())
-        return None if value is None else self._known(value, self._all.logins, door, source)
+        cookies = self.cookies_in(head)
+        if not cookies:
+            return None
+        return self.by_login(cookies, head.one(LOGIN_KEY), door=door, source=source)
+
+    def cookies_in(self, head: Head) -> list[bytes]:
+        """Return the value of every cookie that has our name."""
+        return cookies_of(head, self.cookie.encode())
+
+    def by_login(self, cookies: Sequence[bytes], key: bytes, *, door: str, source: str) -> Caller:
+        """Return the caller whose login has one of these cookies and this key.
+
+        A page on another port can set a cookie of our name in front of ours, so all are tried.
+
+        Raises:
+            LoginIncompleteError: a cookie is good, and the key is missing or another one's.
+            NotAuthenticatedError: no cookie is good.
+            TooManyTriesError: there were too many of those.
+        """
+        known = [login for value in cookies if (login := self._find(value, self._all.logins))]
+        logins = self._alive(tuple(known))
+        digest = _digest(key[:MAX_SECRET])
+        for login in logins:
+            if _same(login.key_digest, digest):
+                return self._caller(login, door, source)
+        if logins:
+            raise LoginIncompleteError
+        raise self._wrong(door, source, "expired" if known else "credential")
 
     def by_token(self, token: bytes, *, door: str, source: str) -> Caller:
         """Whoever holds this token.
@@ -115,19 +149,20 @@ class Authority:
         """
         if not token.startswith(TOKEN):
             raise self._wrong(door, source, "token")
-        return self._known(token.removeprefix(TOKEN), self._all.tokens, door, source)
+        found = self._find(token.removeprefix(TOKEN), self._all.tokens)
+        if found is None or self._is_over(found):
+            raise self._wrong(door, source, "expired" if found else "credential")
+        return self._caller(found, door, source)
 
-    def _known(self, value: bytes, among: tuple[Credential, ...], door: str, source: str) -> Caller:
+    def _find(self, value: bytes, among: tuple[Credential, ...]) -> Credential | None:
         """A good one passes however often others were wrong: nobody guesses 256 bits, and
         nobody may lock the owner out."""
         name, _, secret = value[:MAX_SECRET].partition(b".")
         digest = _digest(secret)
         found = self._by_id.get(name.decode("ascii", "replace"))
         if found is None or found not in among or not _same(found.digest, digest):
-            raise self._wrong(door, source, "credential")
-        if self._is_over(found):
-            raise self._wrong(door, source, "expired")
-        return self._caller(found, door, source)
+            return None
+        return found
 
     def _caller(self, one: Credential, door: str, source: str) -> Caller:
         known = ALL_SCOPES | TOKEN_SCOPES
@@ -200,8 +235,8 @@ class Authority:
         found = self._tickets.get(_digest(ticket[:MAX_SECRET].encode("utf-8", "replace")))
         return found if found is not None and found.expires_ms > self._now_ms() else None
 
-    def login(self, ticket: str, *, door: str, source: str) -> str:
-        """Trade a ticket for a cookie's value.
+    def login(self, ticket: str, *, door: str, source: str) -> Login:
+        """Trade a ticket for a login.
 
         Raises:
             NotAuthenticatedError: it was used, is too old, or never was one.
@@ -212,8 +247,8 @@ class Authority:
             raise self._wrong(door, source, "ticket")
         return self._new_login(found.scopes, found.name, door, source, found.forwarding)
 
-    async def login_with_password(self, password: str, *, door: str, source: str) -> str:
-        """Trade the password for a cookie's value. Takes a while, on purpose.
+    async def login_with_password(self, password: str, *, door: str, source: str) -> Login:
+        """Trade the password for a login. Takes a while, on purpose.
 
         Raises:
             NotAuthenticatedError: it is not the one, or there is none.
@@ -228,14 +263,16 @@ class Authority:
 
     def _new_login(
         self, scopes: frozenset[Scope], name: str, door: str, source: str, forwarding: bool
-    ) -> str:
+    ) -> Login:
         principal = f"guest:{name}" if name else self._owner
         one, secret = self._new(name, scopes, LOGIN_MS, principal)
-        one = msgspec.structs.replace(one, forwarding=forwarding)
+        key = secrets.token_urlsafe(32)
+        digest = _digest(key.encode())
+        one = msgspec.structs.replace(one, key_digest=digest, forwarding=forwarding)
         logins = (*self._alive(self._all.logins), one)[-MAX_CREDENTIALS:]
         self._save(msgspec.structs.replace(self._all, logins=logins))
         self._note("login", "done", door=door, source=source, target=one.id)
-        return f"{one.id}.{secret}"
+        return Login(f"{one.id}.{secret}", key)
 
     def logout(self, caller: Caller) -> None:
         """End a login, and every socket that came in with it."""
@@ -360,16 +397,6 @@ class Authority:
 
     def _note(self, event: str, outcome: str, **more: str) -> None:
         self._audit(Record(event=event, outcome=outcome, **more))
-
-
-def cookie_of(head: Head, name: bytes) -> bytes | None:
-    """Our cookie's value; the first one counts, and none of ours is None."""
-    for line in head.all(b"cookie"):
-        for part in line.split(b";"):
-            key, _, value = part.strip().partition(b"=")
-            if key == name:
-                return value
-    return None
 
 
 def _digest(secret: bytes) -> str:

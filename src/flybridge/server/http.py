@@ -18,11 +18,16 @@ import msgspec
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 
-from flybridge.errors import FlybridgeError, NotAllowedError, NotAuthenticatedError
+from flybridge.errors import (
+    FlybridgeError,
+    LoginIncompleteError,
+    NotAllowedError,
+    NotAuthenticatedError,
+)
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Verdict, who, why_not
 from flybridge.runtime.desk import Desk
-from flybridge.server.authority import Authority, cookie_of
+from flybridge.server.authority import Authority
 from flybridge.server.cookies import clear_cookie
 from flybridge.server.gate import METHODS, Gate, Head, Refused, check
 from flybridge.server.incoming import (
@@ -90,7 +95,10 @@ class WebApp:
             answer = failure(error)
             if answer.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 await drain(receive)
-            if isinstance(error, NotAuthenticatedError):
+            # an incomplete login stays: the page may be about to store its key
+            if isinstance(error, NotAuthenticatedError) and not isinstance(
+                error, LoginIncompleteError
+            ):
                 answer.headers |= self._without_cookie(head_of(scope))
             await respond(sending, answer, receive, head_only=scope["method"] == "HEAD")
         finally:
@@ -118,9 +126,9 @@ class WebApp:
 
     def _without_cookie(self, head: Head) -> dict[str, str]:
         """A browser keeps sending a login that is over, until it is told to forget it."""
-        name = self.api.authority.cookie
-        if cookie_of(head, name.encode()) is None:
+        if not self.api.authority.cookies_in(head):
             return {}
+        name = self.api.authority.cookie
         gone = clear_cookie(name, secure=self.api.secure, base_path=self.api.base_path)
         return {"set-cookie": gone}
 
@@ -145,10 +153,15 @@ class WebApp:
         """Whoever sent this.
 
         Raises:
+            LoginIncompleteError: a login without its second half.
             NotAuthenticatedError: nobody we know.
             TooManyTriesError: and that too often.
         """
-        caller = self.api.authority.caller_of(head, door="http", source=source_of(scope))
+        try:
+            caller = self.api.authority.caller_of(head, door="http", source=source_of(scope))
+        except LoginIncompleteError as error:
+            self._note_refusal(Refused(401, error.code, str(error)), head, source_of(scope))
+            raise
         if caller is None:
             refused = Refused(401, NotAuthenticatedError.code, "")
             self._note_refusal(refused, head, source_of(scope))

@@ -14,7 +14,8 @@ from flybridge.server.routes.route import API, PUBLIC, Route
 _DIALECT = "https://spec.openapis.org/oas/3.1/dialect/base"
 _ABOUT = (
     "Sessions of coding agents over HTTP. Every request needs a token (Authorization: Bearer) or "
-    "the cookie of a login, unless it says otherwise; x-scope names the right it takes. What "
+    "both halves of a login, the cookie and the header Flybridge-Login-Key, unless it says "
+    "otherwise; x-scope names the right it takes. What "
     "changes something takes an Idempotency-Key: the same request sent again is done once."
 )
 
@@ -42,6 +43,7 @@ def document(routes: Iterable[Route], *, version: str, base_path: str = "") -> d
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
                 "login": {"type": "apiKey", "in": "cookie", "name": "flybridge-8420"},
+                "loginKey": {"type": "apiKey", "in": "header", "name": "Flybridge-Login-Key"},
             },
         },
     }
@@ -72,7 +74,7 @@ def _operation(route: Route, by_type: dict[int, Any]) -> dict[str, Any]:
                 "content": {"application/problem+json": {"schema": by_type[id(Problem)]}},
             },
         },
-        "security": [] if route.scope == PUBLIC else [{"token": []}, {"login": []}],
+        "security": [] if route.scope == PUBLIC else [{"token": []}, {"login": [], "loginKey": []}],
     }
     if route.body is bytes:
         binary = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}

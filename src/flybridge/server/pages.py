@@ -82,7 +82,7 @@ ROUTES = (
     Route(
         method="GET",
         path=f"{API}/docs",
-        scope="view",
+        scope=PUBLIC,  # a file like the others: what it shows, its script asks for
         handler=docs_page,
         result=str,
         media_type="text/html",

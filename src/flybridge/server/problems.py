@@ -25,6 +25,7 @@ STATUS: dict[str, int] = {
     "invalid_request": 400,
     "not_allowed": 403,
     "not_authenticated": 401,
+    "login_incomplete": 401,
     "too_many_tries": 429,
     "pairing_over": 410,
     "session_not_found": 404,

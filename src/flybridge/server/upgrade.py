@@ -9,16 +9,19 @@ import msgspec
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from flybridge.errors import NotAuthenticatedError, TooManyTriesError
+from flybridge.errors import LoginIncompleteError, NotAuthenticatedError, TooManyTriesError
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
+from flybridge.server import frames
 from flybridge.server.authority import Authority
+from flybridge.server.frames import Ending
 from flybridge.server.gate import Head, Refused
+from flybridge.server.login import LOGIN_KEY, HalfLogin
 from flybridge.server.peer import TALK, restricted
 from flybridge.server.peer_socket import Address
 from flybridge.server.problems import MEDIA_TYPE, of_refusal
 from flybridge.server.tcp_peer import Origin, TcpPeers
-from flybridge.wire.native.messages import Auth
+from flybridge.wire.native.messages import Auth, LoginAuth
 
 DOOR = "websocket"
 
@@ -70,25 +73,55 @@ def bad_form(head: Head, path: str, status: int) -> Refused | None:
     return None
 
 
-def identify(authority: Authority, head: Head, *, source: str) -> Caller | Refused | None:
+def identify(
+    authority: Authority, head: Head, *, source: str
+) -> Caller | HalfLogin | Refused | None:
     """Whoever came with a cookie or a token in a header; None: nothing of the kind came."""
     try:
         return authority.caller_of(head, door=DOOR, source=source)
+    except LoginIncompleteError as error:
+        if head.all(LOGIN_KEY):
+            return Refused(401, error.code, str(error))
+        return HalfLogin(tuple(authority.cookies_in(head)))
     except NotAuthenticatedError as error:
         return Refused(401, error.code, str(error))
     except TooManyTriesError as error:
         return Refused(429, error.code, str(error))
 
 
-_auth = msgspec.json.Decoder(Auth)
+_FIRST: tuple[msgspec.json.Decoder[Auth | LoginAuth], ...] = (
+    msgspec.json.Decoder(Auth),
+    msgspec.json.Decoder(LoginAuth),
+)
 
 
-def token_in(message: bytes) -> bytes:
-    """The token that a first message brings; an empty one is what all other messages bring."""
+def authenticate(
+    authority: Authority, login: HalfLogin | None, message: bytes, *, source: str
+) -> Caller | Ending:
+    """Return the caller that a first message names, or why there is none. It brings a token, or
+    the key of the login whose cookie came with the upgrade."""
+    first = _first(message)
     try:
-        return _auth.decode(message).token.encode()
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return b""
+        if login is None or isinstance(first, Auth):
+            token = first.token if isinstance(first, Auth) else ""
+            return authority.by_token(token.encode(), door=DOOR, source=source)
+        key = first.key if first else ""
+        return authority.by_login(login.cookies, key.encode(), door=DOOR, source=source)
+    except TooManyTriesError:
+        return frames.TOO_MANY_TRIES
+    except LoginIncompleteError:
+        return frames.LOGIN_INCOMPLETE
+    except NotAuthenticatedError:
+        return frames.NOT_AUTHENTICATED
+
+
+def _first(message: bytes) -> Auth | LoginAuth | None:
+    for decoder in _FIRST:
+        try:
+            return decoder.decode(message)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            continue
+    return None
 
 
 def ends_of(transport: asyncio.Transport) -> tuple[Address | None, Address | None]:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from flybridge.server.authority import cookie_of
+from flybridge.server.login import cookies_of
 from flybridge.server.pages import page
 from flybridge.server.problems import HttpError
 from flybridge.server.routes.route import PUBLIC, Answered, Call, Params, Route
@@ -52,7 +52,7 @@ async def asset(call: Call) -> Answered:
 
 def _view(path: str) -> Route:
     async def show(call: Call) -> Answered:
-        theme = (cookie_of(call.head, THEME) or b"").decode("ascii", "replace")
+        theme = b"".join(cookies_of(call.head, THEME)[:1]).decode("ascii", "replace")
         found = call.api.web.shell(theme=theme, base_path=call.api.base_path)
         if found is not None:
             return _answer(found)

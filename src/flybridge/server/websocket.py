@@ -2,9 +2,9 @@
 
 Framing is the library's (``websockets``, its part without I/O), without extensions: nothing is
 ever compressed. The gate is asked before the upgrade, so that a stranger never has a socket. A
-cookie or a header at the upgrade says who is there, or the first message does, within ten
-seconds; nothing else is looked at before. From then on it is the native protocol: a text frame
-holds one message or several, one a line.
+header at the upgrade says who is there, or the first message does, within ten seconds: with a
+token, or with the key of the login whose cookie came along. Nothing else is looked at before.
+From then on it is the native protocol: a text frame holds one message or several, one a line.
 
 What a client can cost is bounded at every step: sockets in all and sockets of nobody in
 particular, the size of a message and its pieces, frames that say nothing, what waits to be
@@ -23,13 +23,13 @@ from websockets.http11 import Request
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from flybridge.errors import NotAuthenticatedError, TooManyTriesError
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.server import frames, upgrade
 from flybridge.server.authority import Authority
 from flybridge.server.frames import Allowance, Ending, Pieces
 from flybridge.server.gate import Gate, Refused, check
+from flybridge.server.login import HalfLogin
 from flybridge.server.native import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.server.peer import TALK
 from flybridge.server.tcp_peer import TcpPeers
@@ -109,7 +109,9 @@ class WebSocketClient(NativeClient):
         self._timer: asyncio.TimerHandle | None = None
         self._judging: asyncio.Task[None] | None = None
         self._early = b""  # said before it was known who may say it
-        self._unwatch: Callable[[], None] = _nothing
+        self._early_messages: list[bytes] = []  # the same, out of their frames
+        self._login: HalfLogin | None = None  # its key is the first message
+        self._unwatch: Callable[[], None] = lambda: None
 
     # ---- the transport -----------------------------------------------------------------------
 
@@ -181,15 +183,14 @@ class WebSocketClient(NativeClient):
         head = upgrade.head_of(request)
         response = self._frames.accept(request)
         origin = upgrade.glance(self.door.peers, self.transport)
-        found: Caller | Refused | None = (
+        found: Caller | HalfLogin | Refused | None = (
             check(self.door.gate, head)
             or (origin and origin.refused)
             or upgrade.bad_form(head, self.door.path, response.status_code)
             or upgrade.identify(self.door.authority, head, source=self._source)
         )
-        full = self.door.room.full(
-            isinstance(found, Caller), len(self.door.clients), len(self.door.strangers)
-        )
+        known = isinstance(found, Caller | HalfLogin)
+        full = self.door.room.full(known, len(self.door.clients), len(self.door.strangers))
         refused = found if isinstance(found, Refused) else full
         if refused is not None:
             self._note(refused.code)
@@ -201,23 +202,34 @@ class WebSocketClient(NativeClient):
         # The one that read the request would keep it for good.
         self._frames = ServerProtocol(state=OPEN, max_size=MAX_MESSAGE_BYTES, logger=_frames_log)
         self._wait(self.door.timing.hello_s, self._too_slow)
-        caller = found if isinstance(found, Caller) else None
-        if caller and origin and caller.scopes <= TALK:
-            return self._come_in(caller)
         self.door.strangers.add(self)
-        if caller or origin is None:
+        if isinstance(found, HalfLogin):
+            self._login = found
+        caller = found if isinstance(found, Caller) else None
+        if caller and origin:
+            self._recognise(caller)
+        elif caller or origin is None:
+            self._judging = asyncio.ensure_future(self._judge(caller))
+
+    def _recognise(self, caller: Caller) -> None:
+        if caller.scopes <= TALK:
+            self._come_in(caller)
+        else:
             self._judging = asyncio.ensure_future(self._judge(caller))
 
     async def _judge(self, caller: Caller | None) -> None:
         """Read nothing before it is known which program is at the other end."""
         found = self.transport and await upgrade.judged(self.door.peers, caller, self.transport)
         early, self._early, self._judging = self._early, b"", None
+        messages, self._early_messages = self._early_messages, []
         if isinstance(found, Refused):
             self._note(found.code)
             self.end(frames.NOT_ALLOWED)
         elif not self._over:
             if found:
                 self._come_in(found)
+            for message in messages:
+                self._say(message)
             self._regulate()
             self.data_received(early)
 
@@ -234,23 +246,17 @@ class WebSocketClient(NativeClient):
             self._note("not_allowed")
             self.end(frames.NOT_ALLOWED)
             return
-        self._unwatch = self.door.authority.watch(caller, self._taken_back)
+        self._unwatch = self.door.authority.watch(caller, self._revoked)
         self.admit(caller, max_line=MAX_MESSAGE_BYTES)
 
     def _authenticate(self, message: bytes) -> None:
-        token = upgrade.token_in(message)
-        try:
-            caller = self.door.authority.by_token(token, door=upgrade.DOOR, source=self._source)
-        except TooManyTriesError:
-            self.end(frames.TOO_MANY_TRIES)
-        except NotAuthenticatedError:
-            self.end(frames.NOT_AUTHENTICATED)
-        else:
-            self._come_in(caller)
-
-    def _taken_back(self) -> None:
-        self._unwatch = _nothing  # whoever tells us does not listen now
-        self._revoked()
+        found = upgrade.authenticate(self.door.authority, self._login, message, source=self._source)
+        if isinstance(found, Caller):
+            self._recognise(found)
+            return
+        if found is frames.LOGIN_INCOMPLETE:
+            self._note("login_incomplete")
+        self.end(found)
 
     def _revoked(self) -> None:
         self._note("revoked")
@@ -283,10 +289,13 @@ class WebSocketClient(NativeClient):
             self.end(frames.FLOOD)
 
     def _say(self, message: bytes) -> None:
-        if self._adapter is None:
+        if self._adapter is None and self._judging is None and not self._over:
             first, _, message = message.partition(b"\n")
             self._authenticate(first)
         if self._over or not message:
+            return
+        if self._judging is not None:
+            self._early_messages.append(message)
             return
         was_greeted = self.greeted
         if not self.take(message + b"\n"):
@@ -337,7 +346,7 @@ class WebSocketClient(NativeClient):
     def hang_up(self) -> None:
         self.end(frames.RESTART)
 
-    shutdown = hang_up  # the server ends: uvicorn calls this
+    shutdown = hang_up  # what uvicorn calls when the server ends
 
     def end(self, ending: Ending) -> None:
         """Say why, and hang up. Whoever does not take it is cut off."""
@@ -369,7 +378,6 @@ class WebSocketClient(NativeClient):
 
     def _go(self) -> None:
         self._unwatch()
-        self._unwatch = _nothing
         self.door.strangers.discard(self)
         self.leave()
 
@@ -384,7 +392,3 @@ class WebSocketClient(NativeClient):
     def _note(self, code: str) -> None:
         who = self.caller if self._adapter is not None else None
         self.door.audit(upgrade.refusal(code, self._source, who))
-
-
-def _nothing() -> None:
-    """Nobody listens yet."""

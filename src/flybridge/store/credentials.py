@@ -23,6 +23,7 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     principal: str = ""  # who acts, if not the credential itself
     sessions: tuple[str, ...] = ()  # only these; empty: all
     forwarding: bool = False  # it holds in full through SSH or a proxy, too
+    key_digest: str = ""  # of a login: sha256 of its login key, in hex
 
 
 class Password(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import pytest
 
 from flybridge.runtime.caller import FORWARDED
 from flybridge.runtime.process import start_time
+from flybridge.server.login import Login
 from flybridge.server.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
 from tests.server.relay import ask, relaying
 from tests.server.web import Web
@@ -16,17 +17,30 @@ from tests.server.web import Web
 async def test_a_ticket_is_traded_for_a_cookie_once(web: Web) -> None:
     ticket = web.authority.ticket()
     got = await web.call("POST", "/login", {"ticket": ticket}, cookie="")
-    assert (got.status, got.json) == (200, {"ok": True})
+    assert (got.status, got.json) == (200, {"ok": True, "key": got.json["key"]})
     name, _, rest = got.headers["set-cookie"].partition("=")
     value, *flags = rest.split("; ")
     assert name == f"flybridge-{web.port}"
     assert set(flags) == {"Path=/", "Max-Age=2592000", "HttpOnly", "SameSite=Strict"}
-    me = await web.call("GET", "/me", cookie=value)
+    me = await web.call("GET", "/me", cookie=Login(value, got.json["key"]))
     assert msgspec.json.decode(me.body, type=Me).scopes == [
         *("admin", "approve", "input", "interrupt", "spawn", "view")
     ]
     again = await web.call("POST", "/login", {"ticket": ticket}, cookie="")
     assert (again.status, again.code) == (401, "not_authenticated")
+
+
+async def test_a04_a_login_without_its_key_is_incomplete_and_keeps_its_cookie(web: Web) -> None:
+    login = web.login()
+    for given in (login.cookie, Login(login.cookie, "x"), Login(login.cookie, web.login().key)):
+        got = await web.call("GET", "/me", cookie=given)
+        assert (got.status, got.code) == (401, "login_incomplete")
+        assert "sign in again" in got.json["detail"]
+        assert "set-cookie" not in got.headers  # another tab may be about to store the key
+    assert (await web.call("GET", "/me", cookie=login)).status == 200
+    refused = [record for record in web.records if record.code == "login_incomplete"]
+    assert len(refused) == 3
+    assert (await web.call("GET", f"/me?key={login.key}", cookie=login.cookie)).status == 401
 
 
 async def test_the_password_is_traded_for_a_cookie(web: Web) -> None:

@@ -60,7 +60,7 @@ async def knock(web: Web, route: Route, **who: Any) -> Got:
 def test_these_routes_are_public() -> None:
     print("\n".join(sorted(PUBLIC_ROUTES)))  # noqa: T201  for whoever reads the run
     assert {one.name for one in ROUTES if one.scope == PUBLIC} == PUBLIC_ROUTES
-    assert len(PUBLIC_ROUTES) == 14
+    assert len(PUBLIC_ROUTES) == 15
 
 
 def test_every_route_has_a_rule_and_a_name_of_its_own() -> None:
@@ -107,6 +107,22 @@ async def test_every_route_lets_through_whom_it_should_and_nobody_else(web: Web)
             got = await knock(web, route, **who)
             if not is_right(route, scopes, got):
                 wrong.append((route.name, name, got))
+    assert wrong == []
+
+
+async def test_a04_a_cookie_alone_gets_what_a_stranger_gets(web: Web) -> None:
+    """Cookies know no ports: whoever listens on another one is sent ours."""
+    cookie = web.login().cookie
+    wrong = []
+    for route in ROUTES:
+        got = await knock(web, route, cookie=cookie)
+        nobody = await knock(web, route, cookie="")
+        if route.scope == PUBLIC:
+            right = (got.status, got.body) == (nobody.status, nobody.body)
+        else:
+            right = (got.status, got.code) == (401, "login_incomplete")
+        if not right:
+            wrong.append((route.name, got))
     assert wrong == []
 
 

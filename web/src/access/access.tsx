@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { basePath } from "../link/base.ts";
 import { wordsOf } from "../link/errors.ts";
 import { call } from "../link/http.ts";
+import { deleteLoginKey } from "../link/login-key.ts";
 import { Button } from "../parts/button.tsx";
 import { ago } from "../parts/spoken.ts";
 import { useAsked } from "../parts/use-asked.ts";
@@ -155,6 +156,11 @@ function NewToken({ onMade }: { readonly onMade: () => void }): ReactNode {
 }
 
 async function logOut(): Promise<void> {
-  await call("POST", "/logout");
+  try {
+    await call("POST", "/logout", {}); // the gateway takes no request without a content type
+  } catch {
+    // without its key the login cannot be used either
+  }
+  await deleteLoginKey();
   location.replace(`${basePath()}/login`);
 }

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { FileText, X } from "lucide-react";
-import { blobUrl } from "../link/blobs.ts";
+import { Picture } from "../parts/picture.tsx";
 import { bytes } from "../parts/spoken.ts";
-import type { Attached, AttachedContent } from "./attach.ts";
+import type { Attached } from "./attach.ts";
 import style from "./attachments.module.css";
 
 interface Props {
@@ -41,17 +41,11 @@ export function AttachmentRow({ all, remove }: Props): ReactNode {
 
 function Thumb({ one }: { readonly one: Attached }): ReactNode {
   if (one.content?.type === "image") {
-    return <img className={style.thumb} src={sourceOf(one.content)} alt="" />;
+    return <Picture className={style.thumb} part={one.content} alt="" />;
   }
   return (
     <span className={style.thumb}>
       <FileText aria-hidden="true" />
     </span>
   );
-}
-
-/** Where the browser finds a picture of a message. */
-export function sourceOf(content: AttachedContent): string {
-  if (content.blob !== undefined && content.blob !== "") return blobUrl(content.blob);
-  return `data:${content.media_type};base64,${content.data ?? ""}`;
 }

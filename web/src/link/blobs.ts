@@ -1,9 +1,9 @@
 /** Large things go by HTTP: a message names them by their digest. */
-import { apiUrl } from "./base.ts";
 import { GatewayError } from "./errors.ts";
+import { request } from "./http.ts";
 
 export async function upload(data: Blob): Promise<string> {
-  const answer = await fetch(apiUrl("/blobs"), {
+  const answer = await request("/blobs", {
     method: "POST",
     headers: { "content-type": "application/octet-stream" },
     body: data,
@@ -14,10 +14,6 @@ export async function upload(data: Blob): Promise<string> {
     throw new GatewayError(told.code ?? "upload_failed", told.detail ?? "it could not be uploaded");
   }
   return told.digest;
-}
-
-export function blobUrl(digest: string): string {
-  return apiUrl(`/blobs/${digest}`);
 }
 
 /** Texts that were fetched last: a line that is drawn again has its height at once. */
@@ -33,7 +29,7 @@ export function blobTextHere(digest: string): string | undefined {
 export async function blobText(digest: string): Promise<string> {
   const here = texts.get(digest);
   if (here !== undefined) return here;
-  const answer = await fetch(blobUrl(digest));
+  const answer = await request(`/blobs/${digest}`);
   if (!answer.ok) throw new GatewayError("no_such_blob", "it is not there any more");
   const text = await answer.text();
   kept(texts, digest, text);
@@ -86,11 +82,21 @@ export async function blobHead(digest: string): Promise<string> {
 }
 
 async function blobPart(digest: string, range: string): Promise<{ text: string; total: number }> {
-  const answer = await fetch(blobUrl(digest), { headers: { range } });
+  const answer = await request(`/blobs/${digest}`, { headers: { range } });
   if (!answer.ok) throw new GatewayError("no_such_blob", "it is not there any more");
   const text = await answer.text();
   const total = Number(answer.headers.get("content-range")?.split("/")[1] ?? 0);
   return { text, total };
+}
+
+/** A blob as it is, if it has no more than so many bytes. */
+export async function blobBytes(digest: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  const range = `bytes=0-${most - 1}`;
+  const answer = await request(`/blobs/${digest}`, { headers: { range } });
+  if (!answer.ok) throw new GatewayError("no_such_blob", "it is not there any more");
+  const total = Number(answer.headers.get("content-range")?.split("/")[1] ?? 0);
+  if (total > most) throw new GatewayError("too_large", `it has more than ${most >> 20} MiB`);
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 /** Without the letters that were cut apart at either end. */

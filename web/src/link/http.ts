@@ -2,6 +2,16 @@
 import { fieldsOf, textOf } from "../store/values.ts";
 import { apiUrl } from "./base.ts";
 import { GatewayError } from "./errors.ts";
+import { LOGIN_KEY, readLoginKey } from "./login-key.ts";
+
+/** A request to the gateway, with both halves of the login: the browser adds the cookie itself. */
+export async function request(
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Readonly<Record<string, string>> } = {},
+): Promise<Response> {
+  const headers = { ...init.headers, [LOGIN_KEY]: await readLoginKey() };
+  return fetch(apiUrl(path), { ...init, headers });
+}
 
 export async function call(
   method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -10,7 +20,7 @@ export async function call(
 ): Promise<unknown> {
   let answer: Response;
   try {
-    answer = await fetch(apiUrl(path), {
+    answer = await request(path, {
       method,
       ...(body === undefined
         ? {}

@@ -42,6 +42,28 @@ test("it comes back by itself after a lost connection", () => {
   expect(states).toEqual(["connecting", "online", "offline", "connecting", "online"]);
 });
 
+test("a04: the first message brings the key of the login, read anew for each connection", async () => {
+  const gateway = new FakeGateway();
+  const keys = ["old", "new"];
+  const link = new Link(
+    { connection: () => {}, welcome: () => {}, message: () => {} },
+    gateway.open,
+    () => Promise.resolve(true),
+    () => Promise.resolve(keys.shift() ?? ""),
+  );
+  link.start();
+  for (const key of ["old", "new"]) {
+    gateway.accept();
+    const [socket] = gateway.sockets;
+    expect(socket?.said).toEqual([]); // nothing is said before the key is known
+    await vi.advanceTimersByTimeAsync(0);
+    expect(socket?.said.slice(0, 2)).toMatchObject([{ type: "auth", key }, { type: "hello" }]);
+    expect(link.state).toBe("online");
+    link.resync();
+  }
+  link.stop();
+});
+
 test("each try waits longer than the last, up to a bound, and never the same for everybody", () => {
   const least = Array.from({ length: 12 }, (_, tries) => backoff(tries, 0));
   const most = Array.from({ length: 12 }, (_, tries) => backoff(tries, 1));

@@ -66,6 +66,8 @@ export class Link {
     private readonly open: () => Socketlike,
     /** Whether the login is good still: a socket that never opened does not say why. */
     private readonly isLoggedIn: () => Promise<boolean> = () => Promise.resolve(true),
+    /** The key of the login: the first message, because a page cannot give a socket headers. */
+    private readonly loginKey?: () => Promise<string>,
   ) {}
 
   start(): void {
@@ -151,13 +153,15 @@ export class Link {
     this.become("connecting");
     this.beganMs = Date.now();
     const socket = this.open();
+    const key = this.loginKey?.(); // read while the socket opens
     let opened = false;
     this.socket = socket;
     clearTimeout(this.slow);
     this.slow = setTimeout(() => this.lost(socket, 0), WELCOME_MS);
     socket.addEventListener("open", () => {
       opened = true;
-      socket.send(JSON.stringify({ type: "hello", proto: PROTO, client: "web" }));
+      if (key === undefined) greet(socket);
+      else void key.then((value) => greet(socket, value));
     });
     socket.addEventListener("message", (event: MessageEvent<unknown>) => {
       if (this.socket === socket && typeof event.data === "string") this.receive(event.data);
@@ -256,4 +260,9 @@ export class Link {
     this.state = state;
     this.handlers.connection(state);
   }
+}
+
+function greet(socket: Socketlike, key?: string): void {
+  if (key !== undefined) socket.send(JSON.stringify({ type: "auth", key }));
+  socket.send(JSON.stringify({ type: "hello", proto: PROTO, client: "web" }));
 }

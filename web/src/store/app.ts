@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly cupboard: Shelf;
   readonly newId: () => string;
   readonly isLoggedIn?: () => Promise<boolean>;
+  /** The second half of the login; the browser sends the first one by itself. */
+  readonly loginKey?: () => Promise<string>;
   /** Whether the gateway still has this page as it is. */
   readonly isCurrent?: () => Promise<boolean>;
   readonly schedule?: Schedule;
@@ -64,6 +66,7 @@ export class App {
       },
       around.open,
       around.isLoggedIn,
+      around.loginKey,
     );
     const claims = new Claims(around.cupboard);
     this.sending = new Sending(this.outbox, claims, this.link, around.newId);

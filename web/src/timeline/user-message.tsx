@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { blobUrl } from "../link/blobs.ts";
 import type { Content } from "../protocol.gen.ts";
 import type { InputStage, UserItem } from "../store/items.ts";
+import { Picture } from "../parts/picture.tsx";
 import { useApp } from "../parts/use-store.ts";
 import { LongText } from "../text/long-text.tsx";
 import style from "./entry.module.css";
@@ -54,14 +54,8 @@ function Part({ part }: { readonly part: Content }): ReactNode {
         <LongText text={part.text}>{(shown) => <p className={style.words}>{shown}</p>}</LongText>
       );
     case "image":
-      return <img className={style.picture} src={sourceOf(part)} alt="Attached" />;
+      return <Picture className={style.picture} part={part} alt="Attached" />;
     case "document":
       return <p className={style.meta}>Attached: {part.title || part.media_type}</p>;
   }
-}
-
-export function sourceOf(part: { media_type: string; data?: string; blob?: string }): string {
-  if (part.data !== undefined && part.data !== "")
-    return `data:${part.media_type};base64,${part.data}`;
-  return part.blob === undefined ? "" : blobUrl(part.blob);
 }

@@ -80,7 +80,10 @@ class Me(msgspec.Struct, kw_only=True):
 
 
 class LoggedIn(msgspec.Struct, kw_only=True):
+    """The second half of a login, shown this once; the first half is the cookie."""
+
     ok: bool = True
+    key: str  # to be sent as Flybridge-Login-Key with every request
 
 
 class Created(msgspec.Struct, kw_only=True):
@@ -115,13 +118,14 @@ async def login(call: Call) -> Answered:
         ticket = api.authority.find_ticket(body.ticket)
         if ticket is not None:  # only then is it worth the search for who holds the connection
             await _check_peer(call, person_only=ticket.person_only)
-        value = api.authority.login(body.ticket, **came)
+        login = api.authority.login(body.ticket, **came)
     else:
         api.authority.check_tries(**came)
         await _check_peer(call)
-        value = await api.authority.login_with_password(body.password, **came)
-    cookie = set_cookie(api.authority.cookie, value, secure=api.secure, base_path=api.base_path)
-    return _with_cookie(cookie, LoggedIn())
+        login = await api.authority.login_with_password(body.password, **came)
+    name, base_path = api.authority.cookie, api.base_path
+    cookie = set_cookie(name, login.cookie, secure=api.secure, base_path=base_path)
+    return _with_cookie(cookie, LoggedIn(key=login.key))
 
 
 async def _check_peer(call: Call, *, person_only: bool = False) -> None:
@@ -221,7 +225,7 @@ ROUTES = (
         body=Login,
         result=LoggedIn,
         max_body=8192,
-        summary="Trade a ticket or the password for a cookie",
+        summary="Trade a ticket or the password for a cookie and its login key",
     ),
     Route(
         method="POST",

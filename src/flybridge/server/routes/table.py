@@ -44,6 +44,7 @@ PUBLIC_ROUTES = frozenset(
         "GET /login",
         "GET /static/{name}",
         "GET /api/v1/health",
+        "GET /api/v1/docs",
         "GET /api/v1/proof",
         "POST /api/v1/login",
     }

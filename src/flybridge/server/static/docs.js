@@ -1,5 +1,7 @@
 // Shows the OpenAPI document as a page. Text is only ever set as text.
 
+import { HEADER, readKey } from "./login-key.js";
+
 const main = document.getElementById("main");
 const about = document.getElementById("about");
 
@@ -41,9 +43,10 @@ function showOperation(path, method, one) {
 }
 
 async function load() {
-  const response = await fetch("openapi.json");
+  const base = new URL("../../", location.href).pathname;
+  const response = await fetch("openapi.json", { headers: { [HEADER]: await readKey(base) } });
   if (!response.ok) {
-    about.textContent = "Log in first.";
+    about.textContent = "Sign in first, then reload this page.";
     return;
   }
   const all = await response.json();

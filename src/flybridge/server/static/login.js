@@ -1,12 +1,18 @@
 // Logs a browser in: with the ticket behind the # of the link, or with the password.
 // The ticket goes to our own server only, and leaves the address bar before anything else.
 
+import { HEADER, canStore, readKey, storeKey } from "./login-key.js";
+
 // A browser that never logged in need not ask whether it is: a refusal would stand in its console.
 const WAS_IN = "flybridge-was-in";
 const said = document.getElementById("said");
 const form = document.getElementById("form");
 const inside = document.getElementById("inside");
 const password = document.getElementById("password");
+const base = new URL("./", location.href).pathname;
+const CANNOT_STORE =
+  "This browser does not let this page store data (IndexedDB), so it cannot stay signed in. " +
+  "Allow site data for this address, or use a window that is not private.";
 
 function say(text, wrong) {
   said.textContent = text;
@@ -14,12 +20,22 @@ function say(text, wrong) {
 }
 
 async function login(body) {
+  if (!(await canStore())) {
+    say(CANNOT_STORE, true); // a ticket is good once: it is not spent here
+    return;
+  }
   const response = await fetch("api/v1/login", {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
   if (response.ok) {
+    try {
+      await storeKey(base, (await response.json()).key);
+    } catch {
+      say(CANNOT_STORE, true);
+      return;
+    }
     localStorage.setItem(WAS_IN, "yes");
     await look();
     return;
@@ -35,7 +51,7 @@ async function login(body) {
 }
 
 async function look() {
-  const response = await fetch("api/v1/me");
+  const response = await fetch("api/v1/me", { headers: { [HEADER]: await readKey(base) } });
   if (!response.ok) {
     localStorage.removeItem(WAS_IN);
     return;
@@ -60,11 +76,15 @@ form.addEventListener("submit", (event) => {
   password.value = "";
 });
 
-const ticket = location.hash.slice(1);
-history.replaceState(null, "", location.pathname);
-if (/^[\w-]{20,200}$/.test(ticket)) {
+// Whether the address brought a ticket; somebody may follow a link while this page is open.
+function followTicket() {
+  const ticket = location.hash.slice(1);
+  history.replaceState(null, "", location.pathname);
+  if (!/^[\w-]{20,200}$/.test(ticket)) return false;
   say("Logging in …", false);
   void login({ ticket });
-} else if (localStorage.getItem(WAS_IN) !== null) {
-  void look();
+  return true;
 }
+
+addEventListener("hashchange", followTicket);
+if (!followTicket() && localStorage.getItem(WAS_IN) !== null) void look();

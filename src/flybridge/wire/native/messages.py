@@ -41,6 +41,13 @@ class Auth(_Message, frozen=True, kw_only=True):
     token: Annotated[str, Meta(max_length=1024)]
 
 
+class LoginAuth(_Message, frozen=True, kw_only=True):
+    """The first message to a WebSocket, from a browser that sent its cookie with the upgrade."""
+
+    type: Literal["auth"]
+    key: Annotated[str, Meta(max_length=1024)]  # the other half of its login
+
+
 class Hello(_Message, frozen=True, kw_only=True, tag="hello"):
     """The first line of a client."""
 
