@@ -1,5 +1,6 @@
 /** Inline pieces as elements. */
 
+import { Picture } from "../parts/picture.tsx";
 import { MaybePath, WithPaths } from "./path-link.tsx";
 import style from "./prose.module.css";
 import type { Inline } from "./tree.ts";
@@ -41,6 +42,8 @@ function Piece({ inline }: { inline: Inline }) {
       return <Link href={inline.href} inlines={inline.children} />;
     case "image":
       return <img className={style.image} src={inline.src} alt={inline.alt} loading="lazy" />;
+    case "blob-image":
+      return <Picture className={style.image} part={{ blob: inline.digest }} alt={inline.alt} />;
     case "break":
       return <br />;
     default:

@@ -1,7 +1,7 @@
 /** What stands inside a line: emphasis, code, links, pictures. */
 
 import type { MarkedToken, Token } from "marked";
-import { safeLink, safePicture } from "./addresses.ts";
+import { blobOf, safeLink, safePicture } from "./addresses.ts";
 import { printable, visible } from "./control.ts";
 import { decodeEntities } from "./entities.ts";
 import type { Inline } from "./tree.ts";
@@ -59,8 +59,13 @@ function toLink(href: string, literal: boolean, children: readonly Inline[]): In
   return { type: "link", href: safeLink(literal ? href : words(href)), children };
 }
 
-/** A picture from elsewhere would tell its host who reads; it is offered as a link. */
+/**
+ * A picture from elsewhere would tell its host who reads; it is offered as a link. Any other address of
+ * the gateway would be asked in the name of whoever reads: only blobs are shown.
+ */
 function toPicture(src: string, alt: string): Inline {
+  const digest = blobOf(src);
+  if (digest !== "") return { type: "blob-image", digest, alt };
   const safe = safePicture(src);
   if (safe !== "") return { type: "image", src: safe, alt };
   const words: Inline = { type: "text", text: alt || src.slice(0, 200) };
@@ -78,6 +83,7 @@ function wordOf(inline: Inline): string {
     case "code":
       return inline.text;
     case "image":
+    case "blob-image":
       return inline.alt;
     case "break":
       return "\n";

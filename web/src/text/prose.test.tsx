@@ -77,6 +77,21 @@ test("pictures from elsewhere are not loaded", () => {
   expect(screen.getByRole("link", { name: "cat" })).toBeTruthy();
 });
 
+test("a16: of our own addresses only blobs are loaded, and by no address of the page", () => {
+  const asked = vi.fn(() => Promise.reject(new Error("offline")));
+  vi.stubGlobal("fetch", asked);
+  const digest = "a".repeat(64);
+  const page = html(
+    "![me](/api/v1/me) ![stream](/api/v1/sessions/s/stream) ![out](/login) ![old](blob:x) " +
+      `![cat](/api/v1/blobs/${digest}) ![near](/api/v1/blobs/../me)`,
+  );
+  expect(page.textContent).toBe("me stream out old  near");
+  expect(screen.getByRole("img", { name: "cat" })).toBeTruthy(); // fetched once it is near
+  expect(page.querySelectorAll("img")).toHaveLength(0);
+  expect(page.querySelectorAll("a")).toHaveLength(0);
+  expect(asked).not.toHaveBeenCalled();
+});
+
 test("finished blocks stay the same elements while the text grows", () => {
   const text = "one\n\n```py\nx = 1\n```\n\n- two\n\nthree **four";
   const { container, rerender } = render(<Prose text="" live />);

@@ -5,7 +5,9 @@ export type Inline =
   | { readonly type: "code"; readonly text: string }
   | { readonly type: "strong" | "em" | "del"; readonly children: readonly Inline[] }
   | { readonly type: "link"; readonly href: string; readonly children: readonly Inline[] }
+  /** A picture of its own (`src`, a data: address), or one of the gateway's blobs. */
   | { readonly type: "image"; readonly src: string; readonly alt: string }
+  | { readonly type: "blob-image"; readonly digest: string; readonly alt: string }
   | { readonly type: "break" };
 
 export type Align = "left" | "center" | "right" | null;
