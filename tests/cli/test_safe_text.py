@@ -74,3 +74,32 @@ def test_one_line_shows_where_lines_ended() -> None:
 def test_words_of_several_scripts_are_found() -> None:
     assert look_alikes("rm p\u0430ssword naïve日 日本 plain") == ["p\u0430ssword", "naïve日"]
     assert look_alikes("plain naïve") == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        0x3164,
+        0x115F,
+        0x200C,
+        0x200D,
+        0xAD,
+        0x34F,
+        0xFE00,
+        0xFE0F,
+        0xE0041,
+        0xA0,
+        0x2028,
+        0x2800,
+        0x202E,
+        0x2066,
+        0x61C,
+        0x3000,
+        0xFFA0,
+        0x16FE4,
+        0x1D159,
+        0xE0100,
+    ],
+)
+def test_a11_nothing_in_what_a_person_allows_is_unseen(code: int) -> None:
+    assert visible(f"a{chr(code)}b", strict=True) == f"a<U+{code:04X}>b"

@@ -152,7 +152,8 @@ class Screen:
         if status.prompt_tool_type is not UNSET:
             detail = status.prompt_tool_detail if status.prompt_tool_detail is not UNSET else ""
             head = detail.encode()[:SCREEN_BYTES].decode(errors="ignore")
-            rows += ["", one_line(status.prompt_tool_type), *textwrap.wrap(one_line(head), width)]
+            asked = one_line(status.prompt_tool_type, strict=True)
+            rows += ["", asked, *textwrap.wrap(one_line(head, strict=True), width)]
         return rows
 
 

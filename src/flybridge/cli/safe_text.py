@@ -25,7 +25,9 @@ _HIDDEN = (
 _PICTURE = "\u2600-\u27bf\U0001f000-\U0001faff"
 # one picture made of two keeps what joins them
 _loose = re.compile(f"(?P<joint>(?<=[{_PICTURE}\ufe0f])\u200d(?=[{_PICTURE}]))|[{_HIDDEN}]")
-_strict = re.compile(f"[{_HIDDEN}\u2800]")  # an empty Braille letter: a space that is none
+# also an empty Braille letter, which is a space that is none, two letters without ink, and the
+# selectors that choose how a picture is drawn
+_strict = re.compile(f"[{_HIDDEN}\u2800\ufe0e\ufe0f\U00016fe4\U0001d159]")
 _word = re.compile(r"\w+")
 
 

@@ -103,3 +103,32 @@ def test_a_spawn_result_is_encoded_as_it_is() -> None:
     assert encode(SpawnResult(slot=0, success=False, error="No free slots")) == (
         b'{"type":"spawn_result","slot":0,"success":false,"error":"No free slots"}'
     )
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        0x3164,
+        0x115F,
+        0x200C,
+        0x200D,
+        0xAD,
+        0x34F,
+        0xFE00,
+        0xFE0F,
+        0xE0041,
+        0xA0,
+        0x2028,
+        0x2800,
+        0x202E,
+        0x2066,
+        0x61C,
+        0x3000,
+        0xFFA0,
+        0x16FE4,
+        0x1D159,
+        0xE0100,
+    ],
+)
+def test_a11_nothing_on_a_device_is_unseen(code: int) -> None:
+    assert fit(f"a{chr(code)}b", 100) == (f"a<U+{code:04X}>b", False)

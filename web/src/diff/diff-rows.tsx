@@ -1,6 +1,6 @@
 /** The rows of a change: the first of them, all of them, and of very many those that are seen. */
 
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, use, useMemo } from "react";
 import { Near } from "../parts/near.tsx";
 import { useOpened } from "../parts/opened.ts";
 import type { LineColours } from "../text/fence.ts";
@@ -8,6 +8,7 @@ import type { Language } from "../text/languages.ts";
 import { useColours } from "../text/use-colours.tsx";
 import style from "./diff.module.css";
 import type { Hunk } from "./hunks.ts";
+import { WholeLines } from "./line-text.tsx";
 import { type Pair, type Row, pairsOf } from "./rows.ts";
 import { coloursOfRows } from "./sides.ts";
 import { SplitRow } from "./split.tsx";
@@ -35,7 +36,8 @@ export interface DiffRowsProps {
 export function DiffRows(props: DiffRowsProps) {
   const { label, mode, hunks, language, numbered, fold, id, onShowAll } = props;
   const [unfolded, setUnfolded] = useOpened(`rows:${id}`, false);
-  const rows = useMemo(() => rowsIn(hunks), [hunks]);
+  const decided = use(WholeLines);
+  const rows = useMemo(() => rowsIn(hunks, decided), [hunks, decided]);
   const colours = useRowColours(hunks, rows, language);
   const pairs = useMemo(() => (mode === "split" ? pairsOf(rows) : []), [mode, rows]);
   const total = mode === "split" ? pairs.length : rows.length;

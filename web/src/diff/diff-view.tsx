@@ -1,7 +1,7 @@
 /** A change of one file: below one another or side by side, folded while it is long. */
 
 import { memo, useMemo, useState } from "react";
-import { visible } from "../text/control.ts";
+import { exact, visible } from "../text/control.ts";
 import { CopyButton } from "../text/copy-button.tsx";
 import { languageOfPath } from "../text/languages.ts";
 import { DiffRows } from "./diff-rows.tsx";
@@ -33,19 +33,21 @@ export const DiffView = memo(function DiffView(props: DiffViewProps) {
   const { path, hunks, mode = "unified", numbered = true, fold = FOLD, note = "" } = props;
   const [own] = useState(() => `diff-${(nameless += 1)}`);
   const summary = useMemo(() => summaryOf(hunks), [hunks]);
-  const shownPath = visible(path);
+  const decided = fold === Number.POSITIVE_INFINITY; // all of it is shown: somebody decides
+  const shown = decided ? exact : visible;
+  const shownPath = shown(path);
   return (
     <div className={style.diff}>
       <div className={style.bar}>
         <span className={style.path}>{shownPath}</span>
-        {note !== "" && <span className={style.note}>{visible(note)}</span>}
+        {note !== "" && <span className={style.note}>{shown(note)}</span>}
         <Counts added={summary.added} removed={summary.removed} text={summaryText(summary)} />
         <CopyButton text={() => patchText(path, hunks)} label={`Copy changes in ${shownPath}`} />
       </div>
       {hunks.length === 0 ? (
         <p className={style.empty}>No lines change.</p>
       ) : (
-        <WholeLines value={fold === Number.POSITIVE_INFINITY}>
+        <WholeLines value={decided}>
           <DiffRows
             label={`Changes in ${shownPath}`}
             mode={mode}

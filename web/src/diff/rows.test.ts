@@ -56,3 +56,10 @@ test("both texts can be read from the rows, in either form", () => {
     }),
   );
 });
+
+test("a11: nothing is unseen in a change that somebody decides about", () => {
+  const lines = ["-a\u00a0b", "+const { admin,\u3164} = q;"];
+  const hunks = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 1, lines }];
+  const texts = rowsOf(hunks, true).map((row) => ("text" in row ? row.text : ""));
+  expect(texts).toEqual(["a⟨U+00A0⟩b", "const { admin,⟨U+3164⟩} = q;"]);
+});

@@ -1,6 +1,6 @@
 /** Hunks as rows that can be drawn, one below the other or side by side. */
 
-import { visible } from "../text/control.ts";
+import { exact, visible } from "../text/control.ts";
 import type { Hunk } from "./hunks.ts";
 
 export type Row =
@@ -24,19 +24,21 @@ export type Pair =
   | { readonly kind: "across"; readonly row: Row }
   | { readonly kind: "sides"; readonly left: Row | null; readonly right: Row | null };
 
-export function rowsOf(hunks: readonly Hunk[]): readonly Row[] {
+/** `decided`: somebody decides about these lines, so nothing in them may be unseen. */
+export function rowsOf(hunks: readonly Hunk[], decided = false): readonly Row[] {
+  const shown = decided ? exact : visible;
   const rows: Row[] = [];
   let end = 1; // the first old line that has not been told
   for (const hunk of hunks) {
     const skipped = hunk.oldStart - end;
     if (rows.length > 0 && skipped > 0) rows.push({ kind: "gap", skipped });
-    addHunk(rows, hunk);
+    addHunk(rows, hunk, shown);
     end = hunk.oldStart + hunk.oldLines;
   }
   return rows;
 }
 
-function addHunk(rows: Row[], hunk: Hunk): void {
+function addHunk(rows: Row[], hunk: Hunk, shown: (text: string) => string): void {
   let before = hunk.oldStart;
   let after = hunk.newStart;
   let removed: Changed[] = [];
@@ -47,7 +49,7 @@ function addHunk(rows: Row[], hunk: Hunk): void {
     added = [];
   };
   for (const line of hunk.lines) {
-    const text = visible(line.slice(1));
+    const text = shown(line.slice(1));
     if (line.startsWith("-")) {
       if (added.length > 0) settle();
       removed.push({ kind: "removed", number: before++, text, partner: null });

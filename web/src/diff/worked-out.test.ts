@@ -7,10 +7,11 @@ const HUNKS = [{ oldStart: 1, oldLines: 2, newStart: 1, newLines: 2, lines: [" a
 
 test("what was worked out before is the same, and is not worked out again", () => {
   const hunks = [...HUNKS];
-  expect(rowsIn(hunks)).not.toBe(rowsIn(hunks));
+  expect(rowsIn(hunks, true)).not.toBe(rowsIn(hunks, true));
   expect([...workOut(hunks)]).toHaveLength(1); // steps, but for the last one
-  const rows = rowsIn(hunks);
-  expect(rowsIn(hunks)).toBe(rows);
+  const rows = rowsIn(hunks, true);
+  expect(rowsIn(hunks, true)).toBe(rows);
+  expect(rowsIn(hunks, false)).not.toBe(rows);
   expect(rows).toEqual(rowsOf(HUNKS));
   expect(sidesIn(hunks, rows)).toBe(sidesIn(hunks, rows));
   expect(sidesIn(hunks, rows)).toEqual(sidesOf(rows));

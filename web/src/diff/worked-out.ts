@@ -10,17 +10,20 @@ type Hunks = readonly Hunk[];
 
 const known = new WeakMap<Hunks, { readonly rows: readonly Row[]; readonly sides: Sides }>();
 
+/** Work out the rows of a change that somebody decides about. */
 export function* workOut(hunks: Hunks): Generator<undefined, void> {
-  const rows = rowsOf(hunks);
+  const rows = rowsOf(hunks, true);
   yield;
   known.set(hunks, { rows, sides: sidesOf(rows) });
 }
 
-export function rowsIn(hunks: Hunks): readonly Row[] {
-  return known.get(hunks)?.rows ?? rowsOf(hunks);
+/** `decided`: somebody decides about this change, so nothing in it may be unseen. */
+export function rowsIn(hunks: Hunks, decided: boolean): readonly Row[] {
+  return (decided ? known.get(hunks)?.rows : undefined) ?? rowsOf(hunks, decided);
 }
 
 /** `rows`: those of this change. */
 export function sidesIn(hunks: Hunks, rows: readonly Row[]): Sides {
-  return known.get(hunks)?.sides ?? sidesOf(rows);
+  const done = known.get(hunks);
+  return done?.rows === rows ? done.sides : sidesOf(rows);
 }

@@ -298,3 +298,19 @@ test("a very long change is worked out in steps, and until it is drawn nothing o
   expect(page.sent()).toEqual([]);
   expect(screen.getByText(/There is more below/)).toBeTruthy();
 });
+
+test.each([
+  ["Write", { file_path: "/a\u200db.js", content: "const { admin,\u3164} = q;\n" }],
+  [
+    "Edit",
+    { file_path: "/a\u200db.js", old_string: "x", new_string: "const { admin,\u3164} = q;" },
+  ],
+])(
+  "a11: letters nobody sees are spelled out in the change of a prompt for %s",
+  async (tool, input) => {
+    const page = await shown();
+    page.happens({ ...ASKED, tool, input });
+    const change = within(dock()).getByRole("group", { name: "Changes in /a⟨U+200D⟩b.js" });
+    expect(change.textContent).toContain("const { admin,⟨U+3164⟩} = q;");
+  },
+);

@@ -2,19 +2,7 @@
  * What somebody decides about, letter by letter: nothing in it is unseen, and nothing that looks
  * like another letter passes for it.
  */
-import { visible } from "../text/control.ts";
-
-// What a font draws nothing for, and spaces that are no space to a shell.
-const UNSEEN =
-  /\p{Default_Ignorable_Code_Point}|[\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/gu;
-
-/** Every character is there, and those that cannot be seen are spelled out. */
-export function exact(text: string): string {
-  return visible(text).replace(UNSEEN, (one) => {
-    const code = (one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    return `\u27e8U+${code}\u27e9`;
-  });
-}
+export { exact } from "../text/control.ts";
 
 const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 const LATIN = /\p{Script=Latin}/u;

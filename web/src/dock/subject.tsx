@@ -45,7 +45,7 @@ function What({ prompt, input }: { readonly prompt: Prompt; readonly input: Fiel
     return (
       <>
         <div className={style.plan}>
-          <Prose text={textOf(input["plan"]) || "The plan is empty."} headingBase={3} />
+          <Prose text={exact(textOf(input["plan"])) || "The plan is empty."} headingBase={3} />
         </div>
         <InputFields input={without(input, ["plan"])} />
       </>

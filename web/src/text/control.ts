@@ -3,17 +3,32 @@
 // Everything below a space but tab and line feed, delete, and the second set of controls.
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-// Marks that turn the reading direction, and letters of no width that hide in a word.
-const DIRECTION = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
+// Marks that turn the reading direction, letters that no font draws, tags and rare selectors.
+const HIDDEN =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+// A joiner belongs between two parts of one picture, and nowhere else in what is shown here.
+const JOINER =
+  /(?<![\p{Extended_Pictographic}\ufe0f\u{1f3fb}-\u{1f3ff}])\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
+// Whatever else a font draws nothing for, and spaces that are no space to a shell or a compiler.
+const UNSEEN =
+  /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\u2800\u{16fe4}\u{1d159}]|(?! )\p{Zs}/gu;
 
 /** Control characters become pictures of themselves; line ends and tabs stay. */
 export function printable(text: string): string {
   return text.replace(CONTROL, picture);
 }
 
-/** Like `printable`, and marks of direction are spelled out: for commands, paths and code. */
+/** Like `printable`, and what cannot be seen is spelled out: for commands, paths and code. */
 export function visible(text: string): string {
-  return printable(text).replace(DIRECTION, spelled);
+  return printable(text).replace(HIDDEN, spelled).replace(JOINER, spelled);
+}
+
+/**
+ * Like `visible`, without an exception: every character is there, and those that cannot be seen
+ * are spelled out, joined pictures and unusual spaces included. For what somebody decides about.
+ */
+export function exact(text: string): string {
+  return printable(text).replace(UNSEEN, spelled);
 }
 
 function picture(one: string): string {
@@ -22,6 +37,7 @@ function picture(one: string): string {
   return code === 0x7f ? "\u2421" : "\ufffd";
 }
 
-function spelled(one: string): string {
-  return `\u27e8U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`;
+function spelled(char: string): string {
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  return `\u27e8U+${code}\u27e9`;
 }

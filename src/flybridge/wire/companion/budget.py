@@ -6,6 +6,7 @@ of quotes and backslashes. Whatever is invisible is spelled out, since somebody 
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import msgspec
@@ -22,6 +23,11 @@ SCREEN_BYTES = 540  # of a detail: more is not on the screen
 CUT = "…"
 NEWLINE = " ↵ "
 _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # controls, formats, surrogates, separators
+# letters, marks and symbols that no font draws; their categories do not say so
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+)
 _encode = msgspec.json.Encoder().encode
 
 
@@ -46,7 +52,8 @@ def _spelled(char: str) -> str:
         return NEWLINE
     if char == "\t":
         return "  "
-    if unicodedata.category(char) in _UNSEEN:
+    category = unicodedata.category(char)
+    if category in _UNSEEN or (category == "Zs" and char != " ") or _BLANK.match(char):
         return f"<U+{ord(char):04X}>"
     return char
 
