@@ -70,3 +70,71 @@ def test_a_gateway_that_is_not_there_yet_is_tried_again(authority: Authority) ->
     token = Token(authority.create_token("ci", FILE_SCOPES))
     with pytest.raises(GatewayUnreachableError):
         Challenge(token, host="h").check(Answer(503, b""))
+
+
+# ---- where it was asked ------------------------------------------------------------------------
+
+
+def signed(authority: Authority, challenge: Challenge, address: str) -> Answer:
+    """What a gateway answers that was asked at this address."""
+    wanted = asked(challenge)
+    nonce = wanted["nonce"].encode()
+    body = {
+        "proof": authority.proof(wanted["token_id"], nonce),
+        "address": address,
+        "address_proof": authority.address_proof(wanted["token_id"], nonce, address),
+    }
+    return Answer(200, json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1:8420", "127.0.0.1:8420"),
+        ("[::1]:8420", "[::1]:8420"),
+        ("localhost:8420", "[::1]:8420"),
+        ("localhost:8420", "127.0.0.1:8420"),
+        ("127.0.0.1", "127.0.0.1:80"),
+    ],
+)
+def test_a12_a_gateway_that_listens_there_itself_is_trusted(
+    authority: Authority, host: str, address: str
+) -> None:
+    token = Token(authority.create_token("ci", FILE_SCOPES))
+    challenge = Challenge(token, host=host, base_path="/base", direct=True)
+    challenge.check(signed(authority, challenge, address))
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1:8620", "127.0.0.1:8420"),
+        ("127.0.0.1:8420", "127.0.0.2:8420"),
+        ("127.0.0.1:8420", "[::1]:8420"),
+        ("localhost:8420", "192.0.2.1:8420"),
+        ("127.0.0.1:8420", "nonsense"),
+        ("127.0.0.1:8420", ""),
+    ],
+)
+def test_a12_a_relay_does_not_get_the_token(authority: Authority, host: str, address: str) -> None:
+    token = Token(authority.create_token("ci", FILE_SCOPES))
+    challenge = Challenge(token, host=host, base_path="/base", direct=True)
+    with pytest.raises(GatewayError, match="token was not sent"):
+        challenge.check(signed(authority, challenge, address))
+    given = Challenge(token, host=host, base_path="/base")  # a tunnel may be in between
+    given.check(signed(authority, given, address))
+
+
+def test_a12_an_address_that_the_gateway_did_not_sign_counts_for_nothing(
+    authority: Authority,
+) -> None:
+    token = Token(authority.create_token("ci", FILE_SCOPES))
+    challenge = Challenge(token, host="127.0.0.1:8620", base_path="/base", direct=True)
+    wanted, here = asked(challenge), "127.0.0.1:8620"
+    real = json.loads(signed(authority, challenge, "127.0.0.1:8420").body)
+    # a relay can have anything signed as a nonce, but not with the key for addresses
+    forged = authority.proof(wanted["token_id"], f"{wanted['nonce']}\0{here}".encode())
+    for proof in (real["address_proof"], forged, ""):
+        body = {"proof": real["proof"], "address": here, "address_proof": proof}
+        with pytest.raises(GatewayError, match="token was not sent"):
+            challenge.check(Answer(200, json.dumps(body).encode()))

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -261,3 +262,42 @@ async def test_a_long_log_is_read_in_pieces(gateway: RealGateway) -> None:
             assert 0 < len(page.events) <= 3
             seqs += [one.seq for one in page.events]
         assert seqs[:head] == list(range(1, head + 1))
+
+
+async def test_a12_a_program_that_relays_to_the_gateway_never_hears_the_token(
+    served: RealGateway,
+) -> None:
+    heard = b""
+    port = urlsplit(served.url).port
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal heard
+        there = await asyncio.open_connection("127.0.0.1", port)
+
+        async def up() -> None:
+            nonlocal heard
+            while data := await reader.read(1 << 16):
+                heard += data
+                there[1].write(data.replace(f":{here}".encode(), f":{port}".encode()))
+            there[1].close()
+
+        async def down() -> None:
+            while data := await there[0].read(1 << 16):
+                writer.write(data)
+            writer.close()
+
+        await asyncio.gather(up(), down(), return_exceptions=True)
+
+    server = await asyncio.start_server(relay, "127.0.0.1", 0)
+    here = server.sockets[0].getsockname()[1]
+    try:
+        with pytest.raises(GatewayError, match="token was not sent"):
+            await connect(f"http://127.0.0.1:{here}", token=served.token, direct=True)
+        assert b"/api/v1/proof" in heard
+        assert b"/api/v1/ws" not in heard
+        async with await connect(f"http://127.0.0.1:{here}", token=served.token) as client:
+            assert await client.status()  # the address was given: a tunnel looks the same
+        async with await connect(served.url, token=served.token, direct=True) as client:
+            assert await client.status()
+    finally:
+        server.close()

@@ -86,7 +86,12 @@ class HttpChannel:
             raise lost(url, error) from error
         try:
             if not url.secure:
-                challenge = Challenge(token, host=url.authority, base_path=url.base_path)
+                challenge = Challenge(
+                    token,
+                    host=url.authority,
+                    base_path=url.base_path,
+                    direct=self._address.direct,
+                )
                 challenge.check(await _ask(reader, writer, challenge.request))
             headers = {
                 "Authorization": f"Bearer {token.text}",

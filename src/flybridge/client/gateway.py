@@ -65,6 +65,7 @@ async def connect(
     token_file: str | os.PathLike[str] | None = None,
     cafile: str | os.PathLike[str] | None = None,
     start: bool = True,
+    direct: bool = False,
     name: str = "python",
     argv: Sequence[str] | None = None,
 ) -> Client:
@@ -73,6 +74,8 @@ async def connect(
     With nothing given, $FLYBRIDGE_URL says where, else the usual state directory. A URL wants
     a token: given, in a file, or from $FLYBRIDGE_TOKEN or $FLYBRIDGE_TOKEN_FILE. A gateway of a
     state directory that does not answer is started (``argv``: how), one behind a URL is not.
+    ``direct`` is for a URL on this machine that you found by yourself, instead of being given
+    it: the gateway has to prove that it listens there itself. Not for tunnels and proxies.
 
     Raises:
         GatewayUnreachableError: none answers and none may be started, or it did not start.
@@ -85,7 +88,7 @@ async def connect(
         from flybridge.client.tokens import find_token
         from flybridge.client.url import UrlAddress
 
-        address = UrlAddress(where, find_token(token, token_file), cafile=cafile)
+        address = UrlAddress(where, find_token(token, token_file), cafile=cafile, direct=direct)
     else:
         address = UnixAddress(StateDir.resolve(where), start=start, argv=argv)
     client = Client(address, name=name)

@@ -89,7 +89,8 @@ def _is_plain(parts: SplitResult) -> bool:
 
 
 class UrlAddress:
-    """``cafile``: whom to trust instead of the system's authorities."""
+    """``cafile``: whom to trust instead of the system's authorities. ``direct``: the gateway
+    itself listens there, with no tunnel or proxy in between, and has to prove it."""
 
     def __init__(
         self,
@@ -98,8 +99,10 @@ class UrlAddress:
         *,
         cafile: str | os.PathLike[str] | None = None,
         ping_s: float = PING_S,
+        direct: bool = False,
     ) -> None:
         self.url = parse_url(url)
+        self.direct = direct
         self.token = token
         self._ping_s = ping_s
         self.tls = _context(cafile) if self.url.secure else None
@@ -123,7 +126,9 @@ class UrlAddress:
 
         url, challenge = self.url, None
         if not url.secure:
-            challenge = Challenge(self.token, host=url.authority, base_path=url.base_path)
+            challenge = Challenge(
+                self.token, host=url.authority, base_path=url.base_path, direct=self.direct
+            )
         frames = Frames(url.websocket, self.token, challenge)
         loop = asyncio.get_running_loop()
         try:

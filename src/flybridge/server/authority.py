@@ -46,6 +46,7 @@ MAX_CREDENTIALS = 256
 MAX_NAME = 100
 MAX_SECRET = 256
 TOKEN = b"fbt_"
+ADDRESS_KEY = b"flybridge: proof of an address\0"
 
 
 class Ticket(msgspec.Struct, frozen=True):
@@ -203,10 +204,20 @@ class Authority:
     def proof(self, credential: str, nonce: bytes) -> str:
         """What only a server that knows a token's hash can say: a client asks before it sends
         the token. Somebody who asks for an unknown one learns nothing from the answer."""
+        return hmac.new(self._proof_key(credential), nonce, hashlib.sha256).hexdigest()
+
+    def address_proof(self, credential: str, nonce: bytes, address: str) -> str:
+        """Sign the address that a client is connected to, so that a relay is found out.
+
+        The key is another one than for :meth:`proof`, which signs whatever a client asks for.
+        """
+        key = hashlib.sha256(ADDRESS_KEY + self._proof_key(credential)).digest()
+        return hmac.new(key, nonce + b"\0" + address.encode(), hashlib.sha256).hexdigest()
+
+    def _proof_key(self, credential: str) -> bytes:
         found = self._by_id.get(credential)
         unknown = hmac.new(self._decoy, credential.encode("utf-8", "replace"), hashlib.sha256)
-        key = bytes.fromhex(found.digest) if found else unknown.digest()
-        return hmac.new(key, nonce, hashlib.sha256).hexdigest()
+        return bytes.fromhex(found.digest) if found else unknown.digest()
 
     # ---- logging in --------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from flybridge.server.gate import METHODS, Gate, Head, Refused, check
 from flybridge.server.incoming import (
     ClientGone,
     Scope,
+    address_of,
     body_of,
     check_size,
     drain,
@@ -208,7 +209,8 @@ class _Place:
         app, source = self._app, source_of(scope)
         judge = partial(app.verdict, scope)
         if route.scope == PUBLIC:
-            return Call(app.api, head, caller=None, source=source, judge=judge)
+            address = address_of(scope)
+            return Call(app.api, head, caller=None, source=source, judge=judge, address=address)
         caller = await app.caller_of(head, scope)
         missing = next((one for one in route.needs if one not in caller.scopes), "")
         if missing:

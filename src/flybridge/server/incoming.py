@@ -42,6 +42,15 @@ def source_of(scope: Scope) -> str:
     return str(client[0]) if client else ""
 
 
+def address_of(scope: Scope) -> str:
+    """Return host and port of the server's end of a connection."""
+    server = scope.get("server")
+    if not server:
+        return ""
+    host, port = str(server[0]), server[1]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def check_size(head: Head, limit: int) -> None:
     """Refuse what says itself that it is too big.
 

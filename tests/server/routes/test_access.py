@@ -99,6 +99,10 @@ async def test_a_server_proves_that_it_knows_a_token(web: Web) -> None:
     path = f"/proof?token_id={name}&nonce=0123456789abcdef"
     got = await web.call("GET", path, cookie="")
     assert got.json["proof"] == web.authority.proof(name, b"0123456789abcdef")
+    here = f"127.0.0.1:{web.port}"
+    assert got.json["address"] == here
+    signed = web.authority.address_proof(name, b"0123456789abcdef", here)
+    assert got.json["address_proof"] == signed
     assert (await web.call("GET", "/proof?token_id=x&nonce=short", cookie="")).status == 400
 
 

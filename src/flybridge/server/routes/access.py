@@ -103,6 +103,8 @@ class TokenList(msgspec.Struct, kw_only=True):
 
 class Proof(msgspec.Struct, kw_only=True):
     proof: str
+    address: str = ""  # host and port of our end of this connection
+    address_proof: str = ""  # that address, signed
 
 
 class RecordPage(msgspec.Struct, kw_only=True):
@@ -179,7 +181,12 @@ async def me(call: Call) -> Me:
 
 async def proof(call: Call) -> Proof:
     wanted: ProofParams = call.params
-    return Proof(proof=call.api.authority.proof(wanted.token_id, wanted.nonce.encode()))
+    authority, nonce = call.api.authority, wanted.nonce.encode()
+    return Proof(
+        proof=authority.proof(wanted.token_id, nonce),
+        address=call.address,
+        address_proof=authority.address_proof(wanted.token_id, nonce, call.address),
+    )
 
 
 async def tokens(call: Call) -> Any:

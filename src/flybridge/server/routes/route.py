@@ -95,10 +95,12 @@ class Call:
         caller: Caller | None,
         source: str,
         judge: Callable[..., Awaitable[Verdict]],
+        address: str = "",
     ) -> None:
         self.api = api
         self.head = head
         self.source = source
+        self.address = address  # of our end of the connection
         self.judge = judge  # who holds the other end of the connection; takes a while
         self.params: Any = None
         self.body: Any = None
