@@ -80,6 +80,7 @@ class Desk:
         self._hub = hub
         self._blobs = blobs
         known = SessionQuestions(sessions, journal, blobs, audit)
+        self.blob_access = known.blob_access
         listed = SessionList(sessions, hub.changes)
         self._questions = {**known.table(), **listed.table(), **extra}
         self._audit = audit
@@ -159,6 +160,7 @@ class Desk:
             authorise(caller, "admin", state.labels, claimed=claimed)
         if isinstance(request.command, c.SendInput) and state.phase == "none" and terms.starts:
             await self._sessions.make_room()
+        await self.blob_access.check_content(caller, request.command)
         command = await with_uploads(request.command, self._blobs)
         try:
             done = live.submit(

@@ -26,6 +26,7 @@ from flybridge.model.audit import Record
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
+from flybridge.runtime.blob_access import BlobAccess
 from flybridge.runtime.caller import (
     KEY,
     OPENER,
@@ -126,6 +127,7 @@ class SessionQuestions:
         self._imports = Imports(sessions)
         self._journal = journal
         self._blobs = blobs
+        self.blob_access = BlobAccess(sessions, journal)
 
     def table(self) -> dict[str, Question]:
         return {
@@ -254,9 +256,9 @@ class SessionQuestions:
         live = self._sessions.get(params.session)
         return live.showing.summary(live.services.now_ms())
 
-    async def blob(self, _: Caller, params: BlobParams) -> object:
+    async def blob(self, caller: Caller, params: BlobParams) -> object:
         size = self._blobs.size(params.digest)
-        if size is None:
+        if size is None or not await self.blob_access.may_read(caller, params.digest):
             raise InvalidRequestError("no such blob")
         wanted = min(max(params.size, 0), MAX_PAGE_BYTES)
         data = self._blobs.get(params.digest, max(params.start, 0), wanted)

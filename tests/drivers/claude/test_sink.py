@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import msgspec
+import pytest
 from msgspec import UNSET, Raw
 
 from flybridge.drivers.claude.sink import FIELD_BYTES, Sink, slim
@@ -45,6 +46,18 @@ def test_a_small_body_is_kept_as_it_is() -> None:
     assert Sink().body(UNSET) == (UNSET, "")
     assert Sink().detail(raw) is raw
     assert Sink().detail(UNSET) is UNSET
+
+
+@pytest.mark.parametrize("name", ["_blob", "\\u005fblob", "\\u005f\\u0062\\u006c\\u006f\\u0062"])
+def test_a16_an_agent_cannot_name_a_blob_that_it_did_not_bring(name: str) -> None:
+    raw = f'{{"a":1,"{name}":"{"0" * 64}","b":{{"_blob":2}}}}'
+    detail = Sink().detail(Raw(raw.encode()))
+    assert detail is not UNSET
+    assert json.loads(bytes(detail)) == {"a": 1, "b": {"_blob": 2}}
+    other = Raw(b'{"text":"a \\u005f _blob"}')
+    assert Sink().detail(other) is other
+    some = Raw(b'["_blob"]')
+    assert Sink().detail(some) is some
 
 
 def test_a_big_object_keeps_its_small_fields_and_a_way_to_the_rest() -> None:

@@ -7,6 +7,8 @@ import pytest
 from flybridge.server.problems import HttpError
 from flybridge.server.routes import blobs
 from flybridge.server.routes.blobs import range_of
+from flybridge.session.ports import BLOB_BYTES
+from tests.runtime.house import steps
 from tests.server.web import Web
 
 BINARY = {"content-type": "application/octet-stream"}
@@ -72,3 +74,28 @@ def test_a_range_is_understood_or_passed_over(text: bytes, found: tuple[int, int
 def test_a_range_without_anything_in_it_is_refused(text: bytes) -> None:
     with pytest.raises(HttpError):
         range_of(text, 100)
+
+
+async def test_a16_a_token_of_one_session_reads_no_blob_of_another(web: Web) -> None:
+    mine, other = await web.open("mine"), await web.open("other")
+    digests = {}
+    for live, letter in ((mine, "a"), (other, "b")):
+        text = letter * (BLOB_BYTES + 1)
+        assert (await web.say(live, steps({"say": text}), letter)).status == 200
+        digests[live.session] = hashlib.sha256(text.encode()).hexdigest()
+    pending = (await web.call("POST", "/blobs", b"not sent yet", headers=BINARY)).json["digest"]
+    token = web.token("view", "input", sessions=(mine.session,))
+    nothing = await web.call("GET", f"/blobs/{'0' * 64}", token=token)
+    for digest in (digests[other.session], pending):
+        got = await web.call("GET", f"/blobs/{digest}", token=token)
+        assert (got.status, got.body) == (404, nothing.body)
+        assert (await web.call("GET", f"/blobs/{digest}")).status == 200
+    got = await web.call("GET", f"/blobs/{digests[mine.session]}", token=token)
+    assert (got.status, got.body[:3]) == (200, b"aaa")
+    picture = {"type": "image", "media_type": "image/png", "blob": digests[other.session]}
+    body = {"command": {"type": "send_input", "content": [picture]}}
+    path = f"/sessions/{mine.session}/commands"
+    got = await web.call("POST", path, body, token=token, key="copy")
+    assert (got.status, got.code) == (400, "invalid_request")
+    own = await web.call("POST", "/blobs", b"not sent yet", headers=BINARY, token=token)
+    assert (await web.call("GET", f"/blobs/{own.json['digest']}", token=token)).status == 200

@@ -63,9 +63,10 @@ class Sink:
         return UNSET, self.store(bytes(raw))
 
     def detail(self, raw: Raw | UnsetType) -> Raw | UnsetType:
-        """The agent's own object; when too big, without its big fields, ``_blob`` has all."""
+        """The agent's own object; when too big, without its big fields, ``_blob`` has all. That
+        name is ours: an agent cannot give it to a blob that is not its own."""
         if raw is UNSET or len(bytes(raw)) <= BLOB_BYTES:
-            return raw
+            return _without_our_name(raw)
         kept = slim(raw)
         kept["_blob"] = Raw(msgspec.json.encode(self.store(bytes(raw))))
         return Raw(msgspec.json.encode(kept))
@@ -73,6 +74,16 @@ class Sink:
     def unrecognised(self, line: bytes | Raw, parent: str = "") -> None:
         text, blob = self.text(bytes(line).decode("utf-8", "replace"))
         self.put(Unrecognised(source=SOURCE, text=text, parent=ItemId(parent), blob=blob))
+
+
+def _without_our_name(raw: Raw | UnsetType) -> Raw | UnsetType:
+    if raw is UNSET or (b"_blob" not in bytes(raw) and b"\\u" not in bytes(raw)):
+        return raw
+    kept = decode.fields(raw)
+    if "_blob" not in kept:
+        return raw
+    del kept["_blob"]
+    return Raw(msgspec.json.encode(kept))
 
 
 def slim(raw: Raw | bytes) -> dict[str, Raw]:

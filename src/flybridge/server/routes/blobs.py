@@ -35,7 +35,9 @@ class Uploaded(msgspec.Struct, kw_only=True):
 async def upload(call: Call) -> Uploaded:
     data: bytes = call.body
     _count(call.api, call.caller.principal, len(data))
-    return await asyncio.to_thread(_put, call.api.blobs, data)
+    uploaded = await asyncio.to_thread(_put, call.api.blobs, data)
+    call.api.desk.blob_access.note_upload(call.caller, uploaded.digest)
+    return uploaded
 
 
 def _put(blobs: Blobs, data: bytes) -> Uploaded:
@@ -57,7 +59,7 @@ def _count(api: Api, principal: str, size: int) -> None:
 async def read(call: Call) -> Answered:
     digest, blobs = call.params.digest, call.api.blobs
     size = await asyncio.to_thread(blobs.size, digest)
-    if size is None:
+    if size is None or not await call.api.desk.blob_access.may_read(call.caller, digest):
         raise HttpError(404, "no_such_blob", "there is no such blob")
     asked = call.head.all(b"range")
     start, end = range_of(asked[0], size) if len(asked) == 1 else (0, size)
