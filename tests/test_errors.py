@@ -39,7 +39,7 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     ),
     (errors.StaleTurnError("trn_1"), "turn trn_1 is over"),
     (errors.StaleTurnError(""), "no turn is running"),
-    (errors.AgentNotFoundError("cody"), "no agent 'cody'"),
+    (errors.AgentNotFoundError("cody"), "Unknown agent 'cody'."),
     (errors.AgentNotFoundError("claude", program="claude"), "claude: program 'claude' not found"),
     (errors.AgentStartError("claude", reason="no space"), "claude did not start: no space"),
     (

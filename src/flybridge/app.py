@@ -50,6 +50,7 @@ from flybridge.server.unix import Door
 from flybridge.session.ports import Agent
 from flybridge.store.audit import AuditLog
 from flybridge.store.blobs import FileBlobs
+from flybridge.store.ci_keys import CiKeyFile
 from flybridge.store.claude_history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.sqlite import SqliteJournal
@@ -231,6 +232,7 @@ class Gateway:
             conversations=self._conversations(),
             trusted=TrustedFolders(self._state.trusted),
             folder_settings=self._config.folder_settings,
+            ci_keys=CiKeyFile(self._state.ci_keys),
             dial_ins=AgentDoor(
                 self._state.path / "agent-port", now_ms, self._note, limits.line_bytes
             ).dial_ins,

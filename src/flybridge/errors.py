@@ -43,6 +43,8 @@ FlybridgeError
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class FlybridgeError(Exception):
     """The root. ``str(error)`` is a sentence for people, ``code`` is for programs."""
@@ -81,8 +83,9 @@ class NotAllowedError(RefusedError):
 
     code = "not_allowed"
 
-    def __init__(self, scope: str, *, why: str = "") -> None:
-        super().__init__(f"this needs the right to {scope}{': ' if why else ''}{why}")
+    def __init__(self, scope: str, *, why: str = "", message: str = "") -> None:
+        default = f"this needs the right to {scope}{': ' if why else ''}{why}"
+        super().__init__(message or default)
         self.scope = scope
         self.why = why
 
@@ -221,9 +224,12 @@ class AgentError(FlybridgeError):
 class AgentNotFoundError(AgentError):
     code = "agent_not_found"
 
-    def __init__(self, agent: str, *, program: str = "") -> None:
+    def __init__(self, agent: str, *, program: str = "", available: Sequence[str] = ()) -> None:
+        known = f" Available: {', '.join(available)}." if available else ""
         super().__init__(
-            f"{agent}: program {program!r} not found" if program else f"no agent {agent!r}"
+            f"{agent}: program {program!r} not found"
+            if program
+            else f"Unknown agent {agent!r}.{known}"
         )
         self.agent = agent
         self.program = program

@@ -154,6 +154,7 @@ class Client(Closing):
         options: Options | None = None,
         folder: Literal["ask", "trust", "restrict"] = "ask",
         key_digest: str = "",
+        ci_key: str = "",
     ) -> str:
         """Open a session and return its id; the same ``request`` opens it only once.
 
@@ -161,7 +162,8 @@ class Client(Closing):
         latest in ``cwd``, ``from_pr`` that of a pull request; ``fork``: go on in a copy.
         ``folder``: what to do with settings that ``cwd`` brings along; ``ask`` refuses.
         ``key_digest``: SHA-256, in hex, of a key that later lets another process of yours ``claim``
-        the session, and decide in it as its opener.
+        the session, and decide in it as its opener. ``ci_key``: allows a ``mode`` that asks less
+        to a program without a terminal.
         """
         params = {
             "agent": agent,
@@ -178,6 +180,7 @@ class Client(Closing):
             "options": options or Options(),
             "folder": folder,
             "key_digest": key_digest,
+            **({"ci_key": ci_key} if ci_key else {}),
         }
         reply = await (await self.connection()).ask("open", params)
         return value_of(reply, Opened).session

@@ -85,6 +85,10 @@ class StateDir:
         return self.path / "tokens"
 
     @property
+    def ci_keys(self) -> Path:
+        return self.path / "ci-keys"
+
+    @property
     def trusted(self) -> Path:
         return self.path / "trusted"
 

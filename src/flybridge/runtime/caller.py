@@ -44,6 +44,9 @@ _NEEDS: dict[type, Scope] = {
 }
 
 
+# Modes in which an agent asks for all that it would ask for by default, or does less. Anybody who
+# may open a session may choose them; every other mode, known or not, can grant something.
+ASKING_MODES = frozenset({"default", "manual", "plan", "dontAsk"})
 _GRANTING = (  # options by which an agent may do more than it would have to ask for
     "skip_permissions",
     "allow_bypass",
@@ -135,9 +138,9 @@ def _changes_mode(offer: Raw) -> bool:
 
 
 def grants(mode: str, options: Options) -> str:
-    """The first thing wanted of a new session that grants something, or nothing."""
-    if mode:
-        return "mode"
+    """Return the first thing wanted of a new session that grants something, or ""."""
+    if mode and mode not in ASKING_MODES:
+        return "permission_mode"
     return next((name for name in _GRANTING if getattr(options, name)), "")
 
 

@@ -36,6 +36,7 @@ from flybridge.runtime.caller import (
     stops_the_turn,
     who,
 )
+from flybridge.runtime.ci_key_questions import CiKeyQuestions
 from flybridge.runtime.hub import Hub, Sink, Subscription
 from flybridge.runtime.listing import SessionList
 from flybridge.runtime.live import LiveSession
@@ -83,6 +84,10 @@ class Desk:
         self.blob_access = known.blob_access
         listed = SessionList(sessions, hub.changes)
         self._questions = {**known.table(), **listed.table(), **extra}
+        services = sessions.services
+        if services.ci_keys is not None:
+            keys = CiKeyQuestions(services.ci_keys, audit, services.now_ms)
+            self._questions |= keys.table()
         self._audit = audit
         self._alarms = Alarms()
 

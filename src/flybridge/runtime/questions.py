@@ -38,6 +38,7 @@ from flybridge.runtime.caller import (
     knows,
     who,
 )
+from flybridge.runtime.ci_keys import check_key
 from flybridge.runtime.folders import check_folder, obeyed_in, resolve_folder, restricted
 from flybridge.runtime.imports import ImportParams, Imports
 from flybridge.runtime.sessions import Sessions, session_id
@@ -79,6 +80,7 @@ class OpenParams(msgspec.Struct, kw_only=True):
     options: Options = Options()
     folder: Literal["ask", "trust", "restrict"] = "ask"  # what to do with settings it brings
     key_digest: str = ""  # SHA-256, in hex, of a key: who has that is taken for its opener
+    ci_key: str = ""  # of a program without a terminal, for a mode that asks less
 
 
 class FolderParams(msgspec.Struct, kw_only=True):
@@ -154,9 +156,7 @@ class SessionQuestions:
         return {"stopped": True}
 
     async def open(self, caller: Caller, params: OpenParams) -> object:
-        granted = grants(params.mode, params.options)
-        if granted and "admin" not in caller.scopes:
-            raise NotAllowedError("admin", why=f"{granted} can grant what a person should")
+        self._check_grants(caller, params)
         cwd = await asyncio.to_thread(resolve_folder, params.cwd)
         if not 0 < len(params.request) <= MAX_REQUEST_ID:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
@@ -186,6 +186,37 @@ class SessionQuestions:
             spec, principal=caller.principal, request=params.request
         )
         return {"session": session, **({"resumed": params.resume} if params.resume else {})}
+
+    def _check_grants(self, caller: Caller, params: OpenParams) -> None:
+        """Refuse what only a person may grant, unless a CI key allows the permission mode.
+
+        Raises:
+            NotAllowedError: the caller is no person, and no key allows it.
+        """
+        granted = grants(params.mode, params.options)
+        if not granted or "admin" in caller.scopes:
+            return
+        services = self._sessions.services
+        flag = f"--{granted.replace('_', '-')}"
+        if granted != "permission_mode":
+            raise NotAllowedError("admin", message=f"{flag} needs an interactive terminal.")
+        if other := grants("", params.options):
+            flag = f"--{other.replace('_', '-')}"
+            raise NotAllowedError("admin", message=f"{flag} needs an interactive terminal.")
+        key = check_key(services.ci_keys, caller, params.ci_key, params.mode, services.now_ms())
+        if key is None:
+            text = f"{flag} {params.mode[:40]} needs an interactive terminal or a CI key"
+            raise NotAllowedError("admin", message=f'{text} (see "Run in CI").')
+        self._audit(
+            Record(
+                event="ci_key.use",
+                outcome="done",
+                target=key.id,
+                detail=params.mode,
+                request=params.request[:MAX_REQUEST_ID],
+                **who(caller),
+            )
+        )
 
     async def trust_list(self, _: Caller, __: NoParams) -> object:
         trusted = self._sessions.trusted

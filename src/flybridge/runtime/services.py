@@ -9,6 +9,7 @@ from typing import Protocol
 import msgspec
 
 from flybridge.model.capabilities import Capabilities
+from flybridge.runtime.ci_keys import CiKeys
 from flybridge.runtime.dial_in import DialIns
 from flybridge.runtime.folders import Policy, Trusted
 from flybridge.runtime.hub import Hub
@@ -76,5 +77,6 @@ class Services(msgspec.Struct):
     conversations: Conversations | None = None  # None: nobody reads what agents keep themselves
     trusted: Trusted | None = None  # None: every folder is
     folder_settings: Policy = "ask"  # for a folder that brings settings, where nobody chose
+    ci_keys: CiKeys | None = None  # None: there are none
     agents: int = 0  # how many live or are being started
     dial_ins: DialIns | None = None  # None: no agent can connect to us

@@ -48,7 +48,7 @@ class AgentShelf:
 
     async def _look(self, name: str) -> Installed:
         if name not in self._agents:
-            raise AgentNotFoundError(name)
+            raise AgentNotFoundError(name, available=self.names())
         agent, environment = self._agents[name]
         argv = list(agent.version_argv())
         program = shutil.which(argv[0], path=environment.get("PATH"))

@@ -127,4 +127,4 @@ def test_every_way_to_open_a_session_can_be_said() -> None:
     ours = {field.name: field.type for field in msgspec.structs.fields(NewSession)}
     theirs = {field.name: field.type for field in msgspec.structs.fields(OpenParams)}
     # a key makes a process the opener of a session: over HTTP nobody is a process
-    assert ours.keys() | {"key_digest"} == theirs.keys()
+    assert ours.keys() | {"key_digest", "ci_key"} == theirs.keys()
