@@ -74,6 +74,8 @@ COMMANDS: dict[str, list[str]] = {
     "ipc": ["--agent", "recorder"],
     "run": ["--agent", "recorder", "hello"],
     "chat": ["--session", "{session}"],
+    "ci-key create": ["mine", "--mode", "acceptEdits"],
+    "ci-key revoke": ["nightly"],
     "history fork": ["none"],
     "history import": ["none"],
     "history resume": ["none"],
@@ -99,7 +101,7 @@ COMMANDS: dict[str, list[str]] = {
 REFUSED = {  # with a word that says why
     *("gateway stop", "stop", "open", "token create", "token list", "token revoke"),
     *("sessions delete", "sessions new", "sessions fork", "trust add", "trust remove"),
-    *("gateway run", "serve", "password"),
+    *("gateway run", "serve", "password", "ci-key create", "ci-key list", "ci-key revoke"),
 }
 
 
@@ -184,6 +186,29 @@ def test_abuse_26_the_key_of_a_run_in_its_hands_does_not_either(fresh: Server) -
     assert done["status"] == 1
     assert "an agent cannot grant itself anything" in done["out"], done
     assert server.is_open(inside.owner, session, prompt["prompt"])
+    assert inside.still_asks()
+
+
+def test_c03_a_ci_key_in_its_hands_does_not_raise_a_mode(fresh: Server) -> None:
+    """A person made a key for CI. An agent that reads it opens nothing, and changes no mode."""
+    server = fresh
+    inside = Inside(fresh, fresh.login(), "ci-keyed")
+    modes = ["acceptEdits", "bypassPermissions"]
+    key = server.ask("ci_key.create", name="nightly", modes=modes)["key"]
+    before = {row["session"] for row in server.ask("list")["sessions"]}
+    params = {"agent": "recorder", "cwd": str(server.base), "mode": modes[0], "ci_key": key}
+    opens = {"type": "ask", "ref": "1", "name": "open", "params": {**params, "request": "mine"}}
+    change = {"type": "set_mode", "mode": modes[0]}
+    submit = {"type": "submit", "ref": "2", "session": inside.session, "request": "x"}
+    for terminal in (True, False):
+        told = inside.hands.talk([opens, {**submit, "command": change}], terminal=terminal)
+        assert [one["error"] for one in told[1:]] == ["not_allowed", "not_allowed"]
+        words = ["--agent", "recorder", "--permission-mode", modes[1], "hello"]
+        argv = ["env", f"FLYBRIDGE_CI_KEY={key}", *server.argv("adhoc", *words)]
+        done = inside.hands.run(argv, terminal=terminal, within_s=10)
+        assert done["status"] == 1, done
+        assert "not_allowed" in done["out"] + done["err"]
+    assert {row["session"] for row in server.ask("list")["sessions"]} == before
     assert inside.still_asks()
 
 

@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+import flybridge.early_signals  # before everything that takes time to import
+
+# isort: split
 import click
 
 import flybridge
-from flybridge.cli.adhoc import adhoc
+from flybridge.cli.adhoc import adhoc, alias_of
 from flybridge.cli.audit import audit
 from flybridge.cli.browser import open_browser
 from flybridge.cli.chat import chat
+from flybridge.cli.ci_keys import ci_key
 from flybridge.cli.companion import companion
 from flybridge.cli.config_cmd import config
 from flybridge.cli.control import control
@@ -36,7 +40,7 @@ def main() -> None:
 
 main.add_command(chat)
 main.add_command(adhoc)
-main.add_command(adhoc, "run")
+main.add_command(alias_of(adhoc), "run")
 main.add_command(runs)
 main.add_command(sessions)
 main.add_command(gateway)
@@ -54,6 +58,7 @@ main.add_command(open_browser)
 main.add_command(service)
 main.add_command(token)
 main.add_command(password)
+main.add_command(ci_key)
 main.add_command(audit)
 main.add_command(trust)
 main.add_command(team)

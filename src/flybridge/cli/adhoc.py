@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 from pathlib import Path
@@ -40,7 +41,11 @@ class AdhocCommand(click.Command):
 @click.option("--agent", help="Which agent; the default is in the configuration.")
 @click.option("--model", help="The agent's model.")
 @click.option("--dir", "cwd", type=click.Path(), help="The directory it works in.")
-@click.option("--permission-mode", help="The agent's permission mode.")
+@click.option(
+    "--permission-mode",
+    metavar="MODE",
+    help="The agent's permission mode; without a terminal, one that asks less needs a CI key.",
+)
 @click.option("--max-turns", type=click.IntRange(1, 10**6), help="Stop after so many turns.")
 @click.option("--max-budget-usd", type=click.FloatRange(0, 10**6), help="Stop when this was spent.")
 @click.option(
@@ -57,7 +62,7 @@ class AdhocCommand(click.Command):
     "--folder",
     type=click.Choice(("ask", "trust", "restrict")),
     default="ask",
-    help="What to do with settings that the directory brings: ask, obey or leave them out.",
+    help="Settings that the directory brings: ask about them, trust them, or restrict the agent.",
 )
 @click.option("--attach", metavar="RUN", help="Come back to a run.")
 @click.option("--after", metavar="MSG", help="With --attach: only what came after this frame.")
@@ -65,6 +70,11 @@ class AdhocCommand(click.Command):
     "--key-file",
     type=click.Path(path_type=Path),
     help="With --attach: the run's attach_key, to answer as its beginner; or $FLYBRIDGE_RUN_KEY.",
+)
+@click.option(
+    "--ci-key-file",
+    type=click.Path(path_type=Path),
+    help="A CI key, which allows --permission-mode without a terminal; or $FLYBRIDGE_CI_KEY.",
 )
 @click.option("--detach", is_flag=True, help="Print the run's id and leave; it goes on.")
 @click.option("--state", type=click.Path(path_type=Path), help="State directory.")
@@ -75,6 +85,7 @@ def adhoc(
     attach: str | None,
     after: str | None,
     key_file: Path | None,
+    ci_key_file: Path | None,
     detach: bool,
     state: Path | None,
     **flags: Any,
@@ -87,11 +98,12 @@ def adhoc(
     """
     import asyncio
 
-    from flybridge.cli.adhoc_session import KEY_ENV
+    from flybridge.cli.adhoc_session import CI_KEY_ENV, KEY_ENV
     from flybridge.cli.running import fail
     from flybridge.errors import FlybridgeError
 
     key = os.environ.pop(KEY_ENV, "")  # nothing that is started here has to know it
+    ci_key = os.environ.pop(CI_KEY_ENV, "")
     try:
         mode = _mode(output, flags["cwd"])
         _check(mode, prompt, attach, after, detach)
@@ -99,8 +111,8 @@ def adhoc(
             raise MisusedError("--key-file is for --attach")
         wanted = _config(flags)
         said = os.fsencode(prompt or "").decode(errors="replace")
-        coming_back = (attach, after, key_file or key)
-        work = _adhoc(mode, said, wanted, coming_back, folder, detach, state)
+        keys = (key_file or key, ci_key_file or ci_key)
+        work = _adhoc(mode, said, wanted, (attach, after), keys, folder, detach, state)
         status = asyncio.run(work)
     except KeyboardInterrupt:
         status = 1
@@ -111,6 +123,13 @@ def adhoc(
     # a thread may still stand in a read of standard input: nothing waits for it
     sys.stderr.flush()
     os._exit(status)
+
+
+def alias_of(command: click.Command) -> click.Command:
+    """Return the same command with a help text that names the original."""
+    alias = copy.copy(command)
+    alias.help = alias.short_help = f"Alias of {command.name}."
+    return alias
 
 
 def _mode(output: str | None, cwd: str | None) -> str:
@@ -146,7 +165,8 @@ async def _adhoc(
     mode: str,
     prompt: str,
     flags: RunConfig,
-    attach: tuple[str | None, str | None, str | Path],
+    attach: tuple[str | None, str | None],
+    keys: tuple[str | Path, str | Path],
     folder: Folder,
     detach: bool,
     state: Path | None,
@@ -154,25 +174,32 @@ async def _adhoc(
     import flybridge
     from flybridge.adapters.runs.adapter import RunAdapter
     from flybridge.cli.adhoc_session import key_in, new_run_id, new_telling
+    from flybridge.cli.adhoc_signals import EarlySignals, SignalledError
     from flybridge.client import connect
     from flybridge.errors import FlybridgeError
 
     # a run that cannot be found or followed is not told of as if it had failed
     adapter, session = RunAdapter(new_run_id(), telling=new_telling()), ""
+    early = EarlySignals()
     try:
-        key = key_in(attach[2]) if isinstance(attach[2], Path) else attach[2]
-        async with await connect(state, name=f"adhoc/{flybridge.__version__}") as client:
+        key, ci_key = (key_in(one) if isinstance(one, Path) else one for one in keys)
+        connecting = connect(state, name=f"adhoc/{flybridge.__version__}")
+        async with await early.unless(connecting) as client:
             if attach[0]:
-                adapter, session = await _attached(client, attach[0], attach[1])
+                finding = _attached(client, attach[0], attach[1])
+                adapter, session = await early.unless(finding)
             if mode == "cli" and _at_terminal() and not detach:
                 from flybridge.cli.adhoc_terminal import RunAtTerminal
 
+                early.release()
                 person = RunAtTerminal(client, adapter, flags, folder)
                 status = await person.run(session, prompt)
                 return status
-            known = key if session else ""
+            known = (key if session else "", ci_key)
             loop = _loop(client, adapter, mode, prompt, flags, folder, detach, known)
-            return await loop.run(session)
+            return await loop.run(session, signalled=early.name)
+    except SignalledError as error:
+        return _cancel(adapter, mode, str(error))
     except FlybridgeError as error:
         if mode == "cli" or adapter.terminal is not None:
             raise
@@ -187,7 +214,7 @@ def _loop(
     flags: RunConfig,
     folder: Folder,
     detach: bool,
-    key: str,
+    keys: tuple[str, str],
 ) -> RunLoop:
     from flybridge.cli.adhoc_loop import RunLoop
     from flybridge.cli.adhoc_text import RunText, as_frame, start_frame
@@ -204,7 +231,8 @@ def _loop(
         show=as_frame if mode == "json" else as_text,
         folder=folder,
         detach=detach,
-        key=key,
+        key=keys[0],
+        ci_key=keys[1],
     )
 
 
@@ -215,9 +243,31 @@ def _fail(adapter: RunAdapter, error: FlybridgeError) -> int:
     from flybridge.cli.adhoc_session import code_of
 
     adapter.fail(code_of(error), str(error), time.time_ns() // 1_000_000)
+    _write(adapter)
+    return 1
+
+
+def _cancel(adapter: RunAdapter, mode: str, name: str) -> int:
+    """End a run that a signal has cancelled before there was a gateway to begin it."""
+    import time
+
+    from flybridge.cli.adhoc_signals import available
+
+    now_ms = time.time_ns() // 1_000_000
+    if mode == "cli":
+        click.echo(f"flybridge: cancelled: {name}", err=True)
+        return 0
+    given = available(sys.stdin.fileno())
+    if given:
+        adapter.receive(given, now_ms)  # a run.start names the run
+    adapter.cancel(name, now_ms)
+    _write(adapter)
+    return 0
+
+
+def _write(adapter: RunAdapter) -> None:
     sys.stdout.buffer.write(b"".join(adapter.take()))
     sys.stdout.buffer.flush()
-    return 1
 
 
 async def _attached(client: Client, run: str, after: str | None) -> tuple[RunAdapter, str]:

@@ -39,6 +39,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.wire.runs.messages import Cancelled, Failed, RunConfig, Started
 
 WAIT_MS = 10_000
+NAMED_S = 0.3  # for a run.start that was written before a signal
 STARTED_S = 0.7  # a script hears after a second that its run exists
 STOP_S = 10.0
 FLUSH_S = 5.0  # for a reader that stands still, once we were told to end
@@ -52,6 +53,7 @@ class RunLoop:
 
     ``stdin``: where frames are read, or all there will ever be of them. ``show`` makes what is
     written out of a frame. ``key``: with it, what another script began is decided here, too.
+    ``ci_key``: allows a permission mode that asks less.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class RunLoop:
         folder: Folder = "ask",
         detach: bool = False,
         key: str = "",
+        ci_key: str = "",
     ) -> None:
         self._client = client
         self._adapter = adapter
@@ -75,6 +78,7 @@ class RunLoop:
         self._folder: Folder = folder
         self._detach = detach
         self._key = key  # of a run that was begun before
+        self._ci_key = ci_key
         self._session = ""
         self._ours = False  # begun here, and not before
         self._attached = False  # begun before, and not here
@@ -82,14 +86,18 @@ class RunLoop:
         self._head = 0
         self._news: asyncio.Queue[News] = asyncio.Queue(maxsize=64)
         self._told = False  # a signal came
+        self._unbegun = ""  # its name, where it came before the run.start
         self._out = OutputThread(stdout, lambda: self._ended("nobody reads the output any more"))
         self._watching: asyncio.Task[None] | None = None
 
-    async def run(self, session: str = "") -> int:
-        """The exit status. ``session``: of a run that was begun before."""
+    async def run(self, session: str = "", *, signalled: str = "") -> int:
+        """Return the exit status. ``session``: of a run that was begun before; ``signalled``: the
+        name of a signal that came before."""
         loop = asyncio.get_running_loop()
         for one in ENDING:
-            loop.add_signal_handler(one, self._signalled, one)
+            loop.add_signal_handler(one, self._signalled, one.name)
+        if signalled:
+            self._signalled(signalled)
         if session:
             self._adapter.begun = self._attached = True
             self._follow(session)
@@ -113,9 +121,18 @@ class RunLoop:
             if data or not self._adapter.begun:
                 self._news.put_nowait(data)
 
-    def _signalled(self, which: signal.Signals) -> None:
+    def _signalled(self, name: str) -> None:
         self._told = True
-        self._ended(which.name)
+        if self._adapter.begun:
+            self._ended(name)
+        elif not self._unbegun:  # the script's run.start may be on its way: it names the run
+            self._unbegun = name
+            asyncio.get_running_loop().call_later(NAMED_S, self._cancel_unbegun)
+
+    def _cancel_unbegun(self) -> None:
+        """End a run that a signal has cancelled before anything was done for it."""
+        self._adapter.cancel(self._unbegun, _now())
+        self._wake()
 
     def _ended(self, reason: str) -> None:
         """Somebody does not want it any more; a script that never began has nothing to end."""
@@ -123,8 +140,11 @@ class RunLoop:
             self._adapter.end(Cancelled(reason=reason))
         else:
             self._adapter.fail("protocol_error", f"ended before a run.start came: {reason}", _now())
+        self._wake()
+
+    def _wake(self) -> None:
         try:
-            self._news.put_nowait(reason)  # only to wake up
+            self._news.put_nowait("")
         except asyncio.QueueFull:
             pass
 
@@ -132,6 +152,8 @@ class RunLoop:
 
     async def _turn(self) -> None:
         await self._take(await self._next())
+        if self._unbegun and self._adapter.begun:
+            self._cancel_unbegun()
         self._adapter.act(_now())
         for want in self._adapter.wants():
             if self._adapter.terminal is None:
@@ -213,7 +235,12 @@ class RunLoop:
     async def _open(self, want: OpenRun, wanted: RunConfig) -> str:
         adapter = self._adapter
         session = await open_run(
-            self._client, adapter.run, wanted, self._folder, key=adapter.attach_key
+            self._client,
+            adapter.run,
+            wanted,
+            self._folder,
+            key=adapter.attach_key,
+            ci_key=self._ci_key,
         )
         adapter.said_prompt()
         await self._submit(session, prompt_of(want.start))

@@ -22,6 +22,7 @@ from flybridge.errors import (
     AgentNotFoundError,
     FlybridgeError,
     InvalidRequestError,
+    NotAllowedError,
     RefusedError,
 )
 from flybridge.model import events as ev
@@ -33,6 +34,7 @@ KEY_BYTES = 32
 MAX_KEY = 200
 MAX_REASON = 400
 KEY_ENV = "FLYBRIDGE_RUN_KEY"
+CI_KEY_ENV = "FLYBRIDGE_CI_KEY"
 
 
 class RunTakenError(InvalidRequestError):
@@ -120,8 +122,11 @@ async def open_run(
     env: Mapping[str, str] = os.environ,
     *,
     key: str = "",
+    ci_key: str = "",
 ) -> str:
     """Open the session of a run, which nobody else has begun. Only a digest of ``key`` is told.
+
+    ``ci_key``: allows a permission mode that asks less where there is no terminal.
 
     Raises:
         RunTakenError: somebody has.
@@ -141,6 +146,7 @@ async def open_run(
         options=Options(max_turns=wanted.max_turns, max_budget_usd=wanted.max_budget_usd),
         folder=folder,
         key_digest=hashlib.sha256(key.encode()).hexdigest() if key else "",
+        ci_key=ci_key,
     )
     first = (await client.page(session, 0, 1)).events[0].event
     if not isinstance(first, ev.SessionOpened) or first.labels.get(NONCE) != nonce:
@@ -155,6 +161,8 @@ def code_of(error: Exception) -> Code:
             return "no_agent"
         case AgentError():
             return "agent_error"
+        case NotAllowedError():
+            return "not_allowed"
         case RefusedError():
             return "protocol_error"
         case _:

@@ -61,7 +61,13 @@ FLAGS = (
     ),
     Flag("disallowed_tools", "--disallowed-tools", "words", ALLOWED, "This never runs.", "RULE"),
     Flag("tools", "--tools", "list", ALLOWED, "Only these tools exist; '' for none.", "NAME,NAME"),
-    Flag("skip_permissions", "--skip-permissions", "switch", ALLOWED, "Nobody is ever asked."),
+    Flag(
+        "skip_permissions",
+        "--skip-permissions",
+        "switch",
+        ALLOWED,
+        "Dangerous: run every tool without asking for permission.",
+    ),
     Flag(
         "allow_bypass", "--allow-bypass", "switch", ALLOWED, "That may be switched on in the chat."
     ),

@@ -307,10 +307,16 @@ class RunAdapter:
 
     def fail(self, code: w.Code, message: str, now_ms: int) -> None:
         """The end of a run that has no log, or none that can be written."""
+        self._finish(w.Failed(code=code, message=message), now_ms)
+
+    def cancel(self, reason: str, now_ms: int) -> None:
+        """End a run that has not begun."""
+        self._finish(w.Cancelled(reason=reason), now_ms)
+
+    def _finish(self, end: w.Failed | w.Cancelled, now_ms: int) -> None:
         if self.terminal is None:
-            failed = w.Failed(code=code, message=message)
-            self._pass(failed, now_ms)
-            self.terminal = failed
+            self._pass(end, now_ms)
+            self.terminal = end
 
 
 def _due(asked: Open) -> int:

@@ -139,6 +139,7 @@ Code: TypeAlias = Literal[
     "internal_error",
     "timeout",
     "no_agent",
+    "not_allowed",
 ]
 
 
