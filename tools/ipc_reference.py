@@ -72,10 +72,14 @@ bridge may decide for as long as it runs; an answer to an unknown request is a w
 wrong, and nothing is done. An agent that dies is one `error` and the end of its turn; the next
 message starts it again where it was. A conversation that is lost is one `error`, and a new one.
 
-**The end.** When its input ends, or at SIGTERM, the bridge ends the agent and exits with status
-0. An agent to which another client is attached goes on. Sessions that the bridge opened are
-archived when it is done with them: `flybridge sessions list --all` has them, and the next bridge in
-the project goes on with the last conversation.
+**The end.** When its input ends, messages that were taken before are still answered, for at most
+a minute and as long as somebody reads; a request that then has to be answered ends that. At
+SIGTERM there is no such wait. What is still open is closed by a `turn_complete` with the result
+`error`, and the bridge ends the agent and exits with status 0. An agent to which another client is
+attached goes on. Sessions that the bridge opened are archived when it is done with them:
+`flybridge sessions list --all` has them, and the next bridge in the project goes on with the last
+conversation. In a project where Flybridge had none yet, Claude goes on with the one that TugTalk
+noted in `.tugtool/.session`; that file is never written.
 
 """
 

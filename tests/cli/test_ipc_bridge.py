@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import random
@@ -240,4 +241,92 @@ async def test_it_ends_when_nobody_reads_it_any_more(gateway: RealGateway) -> No
     say(process, {"type": "protocol_init", "version": 1})
     async with asyncio.timeout(WAIT_S):
         await process.wait()
+    assert await ended(process) == 0
+
+
+async def lines_of(process: asyncio.subprocess.Process) -> tuple[list[Json], int]:
+    """Everything that is written until it ends, and its exit status."""
+    async with asyncio.timeout(2 * WAIT_S):
+        out, _ = await process.communicate()
+    assert process.returncode is not None
+    return [json.loads(line) for line in out.splitlines()], process.returncode
+
+
+async def test_d07_a_message_is_answered_although_the_input_ends_at_once(
+    gateway: RealGateway,
+) -> None:
+    process = await start(gateway, "--new")
+    say(process, {"type": "protocol_init", "version": 1})
+    say(process, {"type": "user_message", "text": "think boats", "attachments": []})
+    assert process.stdin is not None
+    process.stdin.close()
+    found, status = await lines_of(process)
+    assert status == 0
+    assert found[-1]["type"] == "turn_complete"
+    assert found[-1]["result"] == "success"
+    assert any(one["type"] == "assistant_text" and not one["is_partial"] for one in found)
+
+
+async def test_d07_a_turn_that_cannot_be_finished_is_closed(gateway: RealGateway) -> None:
+    process = await start(gateway, "--new")
+    say(process, {"type": "protocol_init", "version": 1})
+    say(process, {"type": "user_message", "text": "run touch never"})
+    assert process.stdin is not None
+    process.stdin.close()
+    found, status = await lines_of(process)
+    assert status == 0
+    kinds = [one["type"] for one in found]
+    assert "control_request_cancel" in kinds
+    assert (kinds[-1], found[-1]["result"]) == ("turn_complete", "error")
+    assert not (gateway.work / "never").exists()
+
+
+async def test_d07_a_signal_closes_the_turn_at_once(gateway: RealGateway) -> None:
+    process = await start(gateway, "--new")
+    say(process, {"type": "protocol_init", "version": 1})
+    say(process, {"type": "user_message", "text": "count"})
+    await until(process, "assistant_text")
+    process.send_signal(signal.SIGTERM)
+    found, status = await lines_of(process)
+    assert status == 0
+    assert found[-1]["type"] == "turn_complete"
+    assert found[-1]["result"] == "error"
+
+
+async def test_d07_nobody_waits_for_a_turn_that_nobody_reads(gateway: RealGateway) -> None:
+    reading, writing = os.pipe()
+    process = await start(gateway, "--new", stdout=writing)
+    os.close(writing)
+    say(process, {"type": "protocol_init", "version": 1})
+    say(process, {"type": "user_message", "text": "count"})
+    seen = b""
+    async with asyncio.timeout(WAIT_S):
+        while b"assistant_text" not in seen:
+            seen += await asyncio.to_thread(os.read, reading, 1 << 16)
+    os.close(reading)
+    assert await ended(process) == 0  # long before a minute is over
+
+
+async def test_d02_new_is_acknowledged_however_often_it_is_said(gateway: RealGateway) -> None:
+    process = await start(gateway, "--new")
+    say(process, {"type": "protocol_init", "version": 1})
+    await until(process, "session_init")
+    for command, name in (("new", "pending"), ("new", "pending"), ("continue", "pending-continue")):
+        say(process, {"type": "session_command", "command": command})
+        assert (await until(process, "session_init"))[-1]["session_id"] == name
+    assert await ended(process) == 0
+
+
+async def test_d06_a_picture_of_exactly_five_mebibytes_is_taken(gateway: RealGateway) -> None:
+    process = await start(gateway, "--new")
+    picture = {
+        "filename": "x.png",
+        "media_type": "image/png",
+        "content": base64.b64encode(bytes(5 * 2**20)).decode(),
+    }
+    say(process, {"type": "protocol_init", "version": 1})
+    say(process, {"type": "user_message", "text": "", "attachments": [picture]})
+    told = await until(process, "turn_complete")
+    assert told[-1]["result"] == "success"
+    assert "error" not in [one["type"] for one in told]
     assert await ended(process) == 0

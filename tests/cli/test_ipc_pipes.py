@@ -33,3 +33,12 @@ async def test_a_long_write_is_whole_and_the_loop_goes_on_meanwhile() -> None:
         await target.write(b"nobody reads this")
     assert target.gone.is_set()
     os.close(writing)
+
+
+async def test_d07_a_reader_that_is_gone_is_noticed_without_a_write() -> None:
+    reading, writing = os.pipe()
+    output = Output(writing)
+    assert not output.reader_is_gone()
+    os.close(reading)
+    assert output.reader_is_gone()
+    os.close(writing)

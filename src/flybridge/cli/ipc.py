@@ -50,7 +50,8 @@ def ipc(
     of the project, and ends the agent when standard input ends, unless others are attached.
     """
     from flybridge import config
-    from flybridge.cli.ipc_bridge import Wanted, bridge
+    from flybridge.cli.ipc_bridge import bridge
+    from flybridge.cli.ipc_last import Wanted
     from flybridge.cli.running import fail, run
     from flybridge.errors import FlybridgeError
 

@@ -7,53 +7,32 @@ import contextlib
 import signal
 import uuid
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
-import msgspec
 
 from flybridge.adapters.ipc.adapter import IpcAdapter
 from flybridge.adapters.ipc.bodies import wanted as wanted_blobs
 from flybridge.adapters.ipc.steps import Act, Show, Start, Step, Stop, Switch, SwitchTo
+from flybridge.cli.ipc_last import LABEL, Wanted, holder_of, last_conversation
 from flybridge.cli.ipc_pipes import Input, Output
 from flybridge.cli.safe_text import visible
 from flybridge.client import Client, Detached, EventItem, GaugeItem, Item, PreviewItem, connect
 from flybridge.errors import BusyError, FlybridgeError, StaleTurnError
 from flybridge.model import commands as c
 from flybridge.model import events as ev
-from flybridge.model.capabilities import Options
 from flybridge.model.deliveries import Stage
 
-LABEL = "flybridge.ipc"  # of a session that an IPC front end has opened
 CONNECT_S = 60.0  # for an agent to be there
 LAST_S = 15.0  # for what was asked for before the input ended
+FINISH_S = 60.0  # for messages that were taken before the input ended to be answered
+LOOK_S = 0.5  # between two looks whether anybody still reads
+CLOSING_S = 2.0  # for a reader that stands still to take the last lines
 END_S = 12.0  # for an agent to be gone: it has 5 s, and 5 s more after a signal
 SEEN_S = 2.0
 PATIENCE_S = 3600.0
 PAGE_EVENTS = 10_000
 MAX_STEPS = 1000
-
-
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the command line says."""
-
-    cwd: str
-    agent: str
-    mode: str
-    mode_given: bool = False
-    model: str = ""
-    session: str = ""
-    new: bool = False
-    plugin_dirs: tuple[str, ...] = ()
-    add_dirs: tuple[str, ...] = ()
-    allow_bypass: bool = False
-    folder: Literal["ask", "trust", "restrict"] = "ask"
-
-    @property
-    def options(self) -> Options:
-        return Options(
-            plugin_dirs=self.plugin_dirs, add_dirs=self.add_dirs, allow_bypass=self.allow_bypass
-        )
 
 
 async def bridge(wanted: Wanted, state: Path | None) -> int:
@@ -84,7 +63,7 @@ class Bridge:
         self._steps: asyncio.Queue[Step] = asyncio.Queue(MAX_STEPS)
         self._news = asyncio.Event()
         self._writing = asyncio.Lock()
-        self._patient: set[asyncio.Task[None]] = set()
+        self._patient: set[asyncio.Task[Any]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._owed = False  # an interrupt that came before there was a turn
 
@@ -105,6 +84,8 @@ class Bridge:
                 listening.result()
                 last: set[asyncio.Future[Any]] = {work, *ends}  # what came before is still done
                 await asyncio.wait(last, timeout=LAST_S, return_when=asyncio.FIRST_COMPLETED)
+                if work.done() and work.result() == 0:
+                    await self._finish(ends)
             if self._broken.done():
                 self._broken.result()
             return work.result() if work.done() else 0
@@ -125,6 +106,24 @@ class Bridge:
                 await self._steps.put(step)
             if not data:
                 return
+
+    async def _finish(self, ends: set[asyncio.Future[Any]]) -> None:
+        """Wait until messages that were taken are answered, as long as somebody reads that.
+
+        A prompt that opens ends the wait: nobody is left who could answer it.
+        """
+        work = asyncio.create_task(self._work())  # what is sent again is a step, too
+        self._patient.add(work)
+        until = asyncio.get_running_loop().time() + FINISH_S
+        while (
+            self._adapter.unfinished
+            and not any(end.done() for end in ends)
+            and not self._stdout.reader_is_gone()
+            and asyncio.get_running_loop().time() < until
+        ):
+            self._news.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), LOOK_S)
 
     async def _flush(self) -> None:
         async with self._writing:
@@ -226,34 +225,14 @@ class Bridge:
     async def _start(self) -> None:
         self._client = await connect(self._state, name="ipc")
         wanted = self._wanted
-        last = "" if wanted.new else wanted.session or await self._last()
+        last = "" if wanted.new else wanted.session or await last_conversation(self._here, wanted)
         try:
             await self._open(resume=last, announce=last)
         except BusyError:
-            holder = await self._holder(last) if last else ""
+            holder = await holder_of(self._here, last) if last else ""
             if not holder:
                 raise
             await self._join(holder, last)
-
-    async def _last(self) -> str:
-        """The newest conversation that an IPC front end had in this project."""
-        rows = [
-            row
-            for row in await self._here.list()
-            if row["labels"].get(LABEL) and row["cwd"] == self._wanted.cwd
-            if row["agent"] == self._wanted.agent and row.get("conversation")
-        ]
-        newest = max(rows, key=lambda row: int(row["changed_ms"]), default=None)
-        return str(newest["conversation"]) if newest is not None else ""
-
-    async def _holder(self, conversation: str) -> str:
-        """The session whose agent has this conversation open."""
-        rows = [
-            row
-            for row in await self._here.list()
-            if row.get("conversation") == conversation and row["status"] not in ("off", "closed")
-        ]
-        return str(rows[0]["session"]) if rows else ""
 
     async def _open(
         self, *, resume: str = "", fork: bool = False, latest: bool = False, **names: str
@@ -385,10 +364,13 @@ class Bridge:
     # ---- the end ---------------------------------------------------------------------------------
 
     async def _leave(self) -> None:
-        """End the agent, unless others are attached to it; then hang up."""
+        """Close what is open, end the agent, unless others are attached to it; then hang up."""
         if self._client is None:
             return
         await self._unwatch()
+        self._adapter.leave()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._flush(), CLOSING_S)
         if self._session:
             with contextlib.suppress(FlybridgeError, TimeoutError):
                 if await self._stop_agent(unless_followed=True) and self._own:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import select
 import threading
 
 CHUNK = 1 << 16
@@ -50,6 +51,12 @@ class Output:
         self._work: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
         self.gone = asyncio.Event()
         threading.Thread(target=self._run, name="stdout", daemon=True).start()
+
+    def reader_is_gone(self) -> bool:
+        """Whether a write would fail: nobody has the other end of the pipe any more."""
+        poll = select.poll()
+        poll.register(self._fd, 0)  # errors are always reported
+        return self.gone.is_set() or any(found & select.POLLERR for _, found in poll.poll(0))
 
     async def write(self, data: bytes) -> None:
         if data and not self.gone.is_set():

@@ -184,3 +184,19 @@ def test_d02_every_session_command_is_acknowledged_by_a_session_init(
         assert [(one["type"], one["session_id"]) for one in kit.lines()] == [("session_init", name)]
     kit.adapter.opened(name)  # the agent was started again: the front end asked for nothing
     assert kit.lines() == []
+
+
+def test_d07_leaving_closes_every_message_and_prompt() -> None:
+    kit = Kit()
+    kit.begin(kit.message())
+    kit.say({"type": "user_message", "text": "on its way"})
+    assert kit.adapter.unfinished
+    prompt = PromptId("p1")
+    kit.apply(ev.PermissionRequested(prompt=prompt, tool="Bash", input=raw({}), digest="d"))
+    assert not kit.adapter.unfinished  # nobody is left who could answer
+    kit.lines()
+    kit.adapter.leave()
+    assert types(kit.lines()) == ["control_request_cancel", "turn_complete", "turn_complete"]
+    kit.adapter.leave()
+    assert kit.lines() == []
+    assert not kit.adapter.unfinished

@@ -234,6 +234,15 @@ class IpcAdapter:
         """Whether a message of ours is not done with."""
         return bool(self.events.pending) or self.events.speech.turn is not None
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a message of ours is not answered, and nobody has to be asked for that."""
+        return bool(self.events.pending) and not self.events.prompts.waiting
+
+    def leave(self) -> None:
+        """Close every message and prompt that is open: nothing more will be said about them."""
+        self.events.leave()
+
     # ---- lines out -----------------------------------------------------------------------------
 
     def _write(self, message: w.Outbound) -> None:

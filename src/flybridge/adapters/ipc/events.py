@@ -65,6 +65,13 @@ class Events:
                 self.speech.complete(one, "error")
         self.pending = {key: one for key, one in self.pending.items() if not one.closed}
 
+    def leave(self) -> None:
+        """Close what is open, also messages that no session has taken."""
+        self.reset()
+        for one in self.pending.values():
+            self.speech.complete(one, "error")
+        self.pending.clear()
+
     def announce(self, session: str, *, always: bool = False) -> None:
         """Write ``session_init`` if the conversation's name changed, or ``always``."""
         if session and (always or session != self.announced):

@@ -33,6 +33,11 @@ class Prompts:
         self.open: dict[str, Requested] = {}
         self._ours: set[str] = set()  # answered by us: nobody needs to hear that they are closed
 
+    @property
+    def waiting(self) -> bool:
+        """Whether one is open that the front end has not answered."""
+        return any(prompt not in self._ours for prompt in self.open)
+
     def remember(self, event: Requested | Closed) -> None:
         """Fold one without a word."""
         if isinstance(event, Requested):
