@@ -71,11 +71,12 @@ newline is `↵`; the only escapes are `\\"` and `\\\\`. Pings are not sent, and
    slot that is free. A slot is free as soon as its process is gone.
 2. A button counts for the prompt that was last sent to this device, and only when no other prompt
    was on its screen within {device.GUARD_MS} ms. Otherwise the present one is sent again.
-3. `yes` allows the input as it was asked for. `always` also keeps the
-   agent's own rules for this session, never a mode or a folder, and never a rule for everything that
-   a tool can run or write. Where the agent suggested nothing, a tool that only reads is allowed as a
-   whole. Where no rule can be kept, `always` allows once and the status says so (`promptToolType`
-   `Allowed once`). It is refused where the text was cut. `no` denies. `escape` interrupts the turn that runs. Of two devices, the first counts.
+3. `yes` allows the input as it was asked for. `always` also keeps the agent's own rules for this
+   session, never a mode or a folder, and never a rule for everything that a tool can run or write.
+   Where the agent suggested nothing, a tool that only reads is allowed as a whole. Where no rule
+   can be kept, `always` allows once and the status says so (`promptToolType` `Allowed once`). It is
+   refused where the text was cut. `no` denies. `escape` interrupts the turn that runs. Of two
+   devices, the first counts.
 4. Questions cannot be answered with a button; the status says so.
 5. With auto-edit, edits of files inside the slot's folder are allowed without a button, after every
    link and `..` is followed, but for what other programs obey (`.git`, `.claude`, …). It takes the

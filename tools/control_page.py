@@ -32,7 +32,8 @@ How to set it up: [steer workers](../howto/steer-workers.md).
 | `flybridge control send\\|interrupt\\|capabilities` | the sender's half, with retries |
 
 A message has at most {messages.MAX_MESSAGE_BYTES >> 20} MiB. What is no message at all gets
-`control.error`, or status 400 by HTTP.
+`control.error`, or status 400 by HTTP. A field that this page does not list is refused, except in
+`meta`.
 
 ## Rules of the receiver
 
@@ -56,7 +57,15 @@ A message has at most {messages.MAX_MESSAGE_BYTES >> 20} MiB. What is no message
    are then sent. Only senders at the Unix socket may name a file.
 6. An interrupt with a `turn_id` stops that turn or none (`not_live`, `turn_ended`). Without one it
    stops the turn that runs when it comes in. With no turn running it is `ok`, `detail: idle`, and
-   nothing is sent; the same interrupt, sent again later, does not stop a later turn either.
+   nothing is sent; the same interrupt, sent again later, does not stop a later turn either. Whether
+   the turn still runs is checked again right before the interrupt is written. What is written to an
+   agent names no turn, so an interrupt that is on its way when the turn ends can still stop the
+   next one. Where the log shows that the named turn had ended by itself, the interrupt is
+   `not_live`, `turn_ended`, and the log warns about the turn that was stopped instead.
+   An interrupt also makes the agent drop the messages that were steered into the turn and that it
+   has not read yet, whoever sent them. They were `ok`, `stage: written`; a repeat gets `ok` with
+   `outcome: cancelled`. Messages that wait with `mode: queue` are not dropped.
+   `interrupt: true` in a `control.stdin.request` needs the right to interrupt as well.
 7. No agent is started for a message: without one the session is `not_live`. `busy`: it lives, but
    cannot take this now.
 8. What no rule of the team allows is denied, and a denial wins.
@@ -84,7 +93,9 @@ A message has at most {messages.MAX_MESSAGE_BYTES >> 20} MiB. What is no message
 | observed: the agent showed that it has it | `ok`, `stage: observed`; later `outcome` |
 | never delivered, and that is proven | tried again under the same id |
 | lost: written, and proven unread at the agent's end | `ok`, `outcome: lost`; use `retry_of` |
-| expired, cancelled, refused by the agent | `rejected` with that code |
+| written, then dropped by the agent at an interrupt | `ok`, `outcome: cancelled`; use `retry_of` |
+| an interrupt whose turn had ended before it could stop it | `not_live`, `turn_ended` |
+| expired, cancelled before it was sent, refused by the agent | `rejected` with that code |
 | unknown | `internal_error`, `outcome_unknown`; look first, then send anew with `retry_of` |
 
 ## What is written down

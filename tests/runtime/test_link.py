@@ -75,6 +75,23 @@ async def test_lines_leave_in_order_when_they_may_and_come_back_whole(short_tmp:
     await link.closed()
 
 
+async def test_a_line_that_was_withdrawn_never_leaves_and_leaves_no_gap(short_tmp: Path) -> None:
+    heard = Heard()
+    link = AgentLink(heard, consumed=0, max_line=1000)
+    await link.connect(await start(short_tmp, ECHO), HELLO)
+    link.begin()
+    link.put([out(1, "a"), out(2, "b"), out(3, "c")])
+    assert link.withdraw(2)
+    assert not link.withdraw(4), "there is no such line"
+    link.allow(3)
+    await until(lambda: heard.lines == [b"got a", b"got c"] and heard.wrote == 3)
+    assert not link.withdraw(3), "it has left"
+    link.put_end(4)
+    await until(lambda: heard.exit)
+    link.end()
+    await link.closed()
+
+
 async def test_what_comes_early_waits_until_the_session_is_ready(short_tmp: Path) -> None:
     heard = Heard()
     script = "import sys; sys.stderr.write('ow'); print('hi'); print('half', end='')"

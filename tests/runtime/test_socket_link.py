@@ -153,6 +153,15 @@ async def test_a_line_waits_for_the_agent_and_counts_when_it_has_arrived(rig: Ri
     assert rig.back == []  # it was never here before
 
 
+async def test_a_line_that_was_withdrawn_is_counted_and_not_sent(rig: Rig) -> None:
+    link = await rig.start()
+    wire = rig.attach()
+    link.send_input(1, b"")
+    await until(lambda: rig.heard.wrote == [1])
+    link.send_input(2, b"two\n")
+    await until(lambda: wire.sent == [(2, b"two\n")])
+
+
 async def test_a_line_in_doubt_is_sent_again(rig: Rig) -> None:
     link = await rig.start()
     first = rig.attach()

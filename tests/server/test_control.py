@@ -91,6 +91,24 @@ async def test_a_request_id_cannot_be_used_for_something_else(place: Steered) ->
     assert place.lines() == ["hello"]
 
 
+async def test_n03_a_retry_may_spell_out_what_holds_anyway(place: Steered) -> None:
+    live = await place.ready()
+    message = place.message(live)
+    await place.ack(message)
+    spelled = {"interrupt": False, "content_encoding": "utf-8", "content_preview": "hello"}
+    again = await place.ack({**message, **spelled})
+    assert (again["result"], again["duplicate"]) == ("ok", True)
+    assert place.lines() == ["hello"]
+
+
+async def test_n02_an_unknown_field_is_named(place: Steered) -> None:
+    live = await place.ready()
+    ack = await place.ack(place.message(live, x=1))
+    assert (ack["result"], ack["detail"]) == ("rejected", "unknown field: x")
+    ack = await place.ack(place.message(live, sent_at=None))
+    assert ack["detail"] == "missing field: sent_at"
+
+
 async def test_43_the_same_id_of_another_principal_is_another_request(place: Steered) -> None:
     """Abuse case 43."""
     live = await place.ready()
@@ -373,6 +391,8 @@ BAD: list[tuple[Json, str]] = [
     ({"request_id": "é"}, "invalid_request"),
     ({"request_id": "x" * 129}, "invalid_request"),
     ({"team": ""}, "invalid_request"),
+    ({"content": " \n"}, "empty_content"),
+    ({"unknown_thing": 1}, "invalid_request"),
     ({"sent_at": None}, "invalid_request"),
 ]
 

@@ -6,6 +6,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.capabilities import Options
+from flybridge.model.ids import InputKey
 from flybridge.session.decide import decide
 from flybridge.session.lives import start_spec
 from tests.session.sim import CAPABILITIES, Sim, say
@@ -64,3 +65,78 @@ def test_a_refusal_in_a_turn_lets_nothing_leave_early() -> None:
     second = sim.do(say(mode="queue"))
     sim.fact(f.Wrote(key=first), f.InputRejected(key=first, reason="no"))
     assert sim.state.held() == [second]
+
+
+# ---- interrupts that name a turn ---------------------------------------------------------------
+
+
+def interrupting() -> tuple[Sim, InputKey]:
+    """A turn that runs, and an interrupt that names it."""
+    sim = Sim().up()
+    sim.fact(f.TurnBegan())
+    return sim, sim.do(c.Interrupt(turn=sim.state.turn))
+
+
+def ends(sim: Sim, key: InputKey) -> list[tuple[str, str]]:
+    found = [one for one in sim.log if isinstance(one, e.InputOutcome) and one.key == key]
+    return [(one.outcome, one.reason) for one in found]
+
+
+def notices(sim: Sim) -> list[str]:
+    return [one.text for one in sim.log if isinstance(one, e.Notice)]
+
+
+def test_an_interrupt_that_stopped_its_turn_is_done() -> None:
+    sim, key = interrupting()
+    sim.fact(f.Wrote(key=key), f.TurnOver(reason="interrupted"), f.InputConfirmed(key=key))
+    assert ends(sim, key) == [("done", "")]
+    sim, key = interrupting()  # the end of the turn overtakes the keeper's report
+    sim.fact(f.TurnOver(reason="interrupted"), f.Wrote(key=key), f.InputConfirmed(key=key))
+    assert ends(sim, key) == [("done", "")]
+
+
+def test_c05_an_interrupt_whose_turn_ended_by_itself_did_not_stop_it() -> None:
+    sim, key = interrupting()
+    sim.fact(f.TurnOver(), f.Wrote(key=key), f.InputConfirmed(key=key))
+    assert ends(sim, key) == [("cancelled", "turn_ended")]
+    assert notices(sim) == []
+    sim, key = interrupting()
+    sim.fact(f.Wrote(key=key), f.TurnOver(), f.InputUnanswered(key=key, reason="late"))
+    assert ends(sim, key) == [("cancelled", "turn_ended")]
+
+
+def test_c05_the_turn_that_was_stopped_instead_is_marked() -> None:
+    sim, key = interrupting()
+    first = sim.state.turn
+    sim.fact(f.TurnOver(), f.Wrote(key=key), f.TurnBegan())
+    second = sim.state.turn
+    sim.fact(f.TurnOver(reason="interrupted"), f.InputConfirmed(key=key))
+    assert ends(sim, key) == [("cancelled", "turn_ended")]
+    assert notices(sim) == [f"turn {second} was stopped by an interrupt that named turn {first}"]
+
+
+def test_c05_the_turn_that_may_be_stopped_instead_is_marked_too() -> None:
+    sim, key = interrupting()
+    first = sim.state.turn
+    sim.fact(f.TurnOver(), f.Wrote(key=key), f.TurnBegan())
+    second = sim.state.turn
+    sim.fact(f.InputConfirmed(key=key), f.TurnOver(reason="interrupted"))
+    assert ends(sim, key) == [("cancelled", "turn_ended")]
+    assert notices(sim) == [
+        f"an interrupt of turn {first} came after its end; it may stop {second}"
+    ]
+
+
+def test_c06_the_log_tells_what_took_a_message_back() -> None:
+    sim = Sim().up()
+    sim.fact(f.TurnBegan())
+    message = sim.do(say())
+    sim.fact(f.Wrote(key=message))
+    stop = sim.do(c.Interrupt())
+    sim.fact(f.Wrote(key=stop), f.InputRejected(key=message, reason="cancelled"))
+    assert ends(sim, message) == [("cancelled", "interrupted")]
+    sim = Sim().up()
+    sim.fact(f.TurnBegan())
+    message = sim.do(say())
+    sim.fact(f.Wrote(key=message), f.InputRejected(key=message, reason="cancelled"))
+    assert ends(sim, message) == [("cancelled", "")]

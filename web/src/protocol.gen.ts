@@ -511,6 +511,8 @@ export interface InputAcceptedEvent {
   attempt?: number;
   /** for an answer: what was decided */
   choice?: string;
+  /** for an interrupt: the turn that it names */
+  turn?: string;
 }
 
 /** Committed before the first byte leaves: from here on the agent may have it. */

@@ -118,6 +118,7 @@ class InputAccepted(_Event, frozen=True, kw_only=True, tag="input.accepted"):
     deadline_ms: int = 0
     attempt: int = 1
     choice: str = ""  # for an answer: what was decided
+    turn: TurnId = TurnId("")  # for an interrupt: the turn that it names
 
 
 class InputDispatched(_Event, frozen=True, kw_only=True, tag="input.dispatched"):

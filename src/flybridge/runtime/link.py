@@ -105,6 +105,17 @@ class AgentLink:
         """Queue lines in the order of their numbers; each waits to be allowed."""
         self._queue += [(one.number, one.line.data + b"\n") for one in lines]
 
+    def withdraw(self, number: int) -> bool:
+        """Send nothing under this number; False if its line has left already.
+
+        The number itself is still used: a keeper accepts no gap.
+        """
+        for index, (queued, data) in enumerate(self._queue):
+            if queued == number and data is not None:
+                self._queue[index] = (number, b"")
+                return True
+        return False
+
     def put_end(self, number: int) -> None:
         """Queue the end of input behind everything else."""
         self._queue.append((number, None))

@@ -18,6 +18,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.facts import Wrote
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
+from flybridge.runtime.late_interrupts import withdraw_late
 from flybridge.runtime.link import AgentLink
 from flybridge.runtime.memory import Memory, Step, load_memory
 from flybridge.runtime.queries import Queries
@@ -185,6 +186,8 @@ class LiveSession:
             self.waiters.heard(entry.event)
         for effect in step.effects:
             self.effects(effect)
+        if any(isinstance(entry.event, e.TurnEnded) for entry in step.entries):
+            withdraw_late(self, self._outbox)
         self._watch_clock()
         self.queries.settle(step.answers)
 

@@ -124,6 +124,9 @@ class SocketLink:
             events.on_exit(self._exit)
 
     def send_input(self, number: int, data: bytes) -> None:
+        if number and not data:  # it was withdrawn: there is nothing to send
+            self._count(number)
+            return
         if number:
             self._took = number
             self._flight = (number, data)
@@ -139,6 +142,10 @@ class SocketLink:
     def send_eof(self, number: int) -> None:
         """It has no input that could end: it is asked to go."""
         self.send_signal(0, signal.SIGTERM)
+        self._count(number)
+
+    def _count(self, number: int) -> None:
+        """Report a number as written that stands for no bytes."""
         self._took = self._wrote = self._left = number
         if self._events is not None:
             asyncio.get_running_loop().call_soon(self._events.on_wrote, number)

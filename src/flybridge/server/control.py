@@ -42,6 +42,7 @@ from flybridge.runtime.terms import Terms
 from flybridge.server import strict_json
 from flybridge.server.control_audit import bad_note, note_of
 from flybridge.server.control_files import read_ref
+from flybridge.server.control_outcome import choice_of, is_claimed_with, verdict_of
 from flybridge.server.control_progress import Reporter, follow, reporter_of
 from flybridge.server.control_signed import is_remote, opened
 from flybridge.server.teams import TEAM, Policy
@@ -156,11 +157,12 @@ class Control:
         checks.check_version(request)
         if is_remote(caller):
             raise rejected("unsigned", "what comes from another machine has to be signed")
-        for right in rights_for(request):
-            member = self._policy.admit(caller, request.team, request.sender, right)
+        rights = rights_for(request)
+        admit = partial(self._policy.admit, caller, request.team, request.sender)
+        member, *_ = [admit(right) for right in rights]
         live = self._find(caller, request)
         names = frozenset({live.session, live.memory.state.agent_session})
-        for right in rights_for(request):
+        for right in rights:
             self._policy.check(member, right, names)
         return member, live
 
@@ -216,7 +218,7 @@ class Control:
             limits = msgspec.structs.replace(limits, ref_bytes=0)
         return translate.Verdict(result="ok"), wire.Capabilities(
             live=alive,
-            busy=bool(state.turn),
+            busy=_runs(live),
             turn_id=state.turn,
             stdin=alive,
             stdin_while_busy="now" if steers else "queue",
@@ -237,6 +239,9 @@ class Control:
         name, print_ = checks.ledger_name(request), checks.fingerprint(request)
         key = InputKey(f"{caller.principal}:{name}")
         known = live.stage(key) not in ("", "not_delivered")
+        before = checks.fingerprint_before(request)
+        if is_claimed_with(live, key, before):
+            print_ = before
         report: Reporter | None = None
         if known:
             terms = Terms(fingerprint=print_, decide=_not_again, starts=False)
@@ -252,11 +257,10 @@ class Control:
         until = self._until(live, command)
         wait = partial(self._submit, caller, live, command, name, terms)
         reply = await (wait(until) if report is None else follow(report, wait, until))
-        row = live.services.journal.find(live.session, key)
-        choice = row.choice if row is not None else ""
-        if until is Stage.ACCEPTED and choice != translate.QUEUED:  # it did not have to wait
+        # a message that did not have to wait is waited for until it is written
+        if until is Stage.ACCEPTED and choice_of(live, key) != translate.QUEUED:
             await wait(Stage.WRITTEN)
-        return translate.judge(live.stage(key), choice, duplicate=reply.duplicate), UNSET
+        return verdict_of(live, key, duplicate=reply.duplicate), UNSET
 
     async def _prepare(
         self,
@@ -278,6 +282,7 @@ class Control:
         if isinstance(request.content_ref, wire.ContentRef):
             tell = (lambda done: None) if report is None else report.read
             text = await asyncio.to_thread(read_ref, self._spec.base, request.content_ref, tell)
+            checks.check_text(text)
             if report is not None:
                 report.reached("verified")
         else:

@@ -198,7 +198,12 @@ def _turn_over(state: State, fact: f.TurnOver) -> Decision:
             detail=fact.detail,
         )
     ]
-    done = [key for key, one in state.inputs.items() if inputs.over_with(state, one.kind, key)]
+    events += inputs.late_with(state, fact)
+    done = [
+        key
+        for key, one in state.inputs.items()
+        if inputs.over_with(state, one.kind, key, fact.reason)
+    ]
     events += [e.InputOutcome(key=key, outcome="done") for key in done]
     idle = inputs.without(state, done)
     released = release(idle)

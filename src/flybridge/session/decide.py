@@ -251,7 +251,9 @@ def _interrupt(state: State, command: c.Interrupt, context: Context) -> Decision
         return _of_session(state, command, context, [], [Kill()])
     if state.phase != "live" or not (state.turn or state.on_the_way()):
         raise StaleTurnError("")
-    return _sent(state, command, context)
+    accepted = _accepted(state, command, context, turn=command.turn)
+    sent = dispatch(state, command, accepted.key)
+    return Decision([accepted, *sent.events], sent.effects)
 
 
 def _setting(state: State, command: c.Command, context: Context) -> Decision:

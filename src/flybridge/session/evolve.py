@@ -97,6 +97,7 @@ def _accepted(state: State, event: e.InputAccepted) -> None:
         attempt=event.attempt,
         choice=event.choice,
         since_ms=state.at_ms,
+        target=event.turn,
     )
     state.confided = state.confided or event.content == (Text(HIDDEN),)
 
@@ -136,6 +137,9 @@ def _turn_started(state: State, event: e.TurnStarted) -> None:
 
 
 def _turn_ended(state: State, event: e.TurnEnded) -> None:
+    for waiting in state.inputs.values():
+        if waiting.target == event.turn and event.reason == "interrupted":
+            waiting.stopped = True
     state.turn = TurnId("")
     state.ended = event.reason
     state.cost_usd += event.cost_usd

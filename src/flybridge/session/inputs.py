@@ -7,8 +7,12 @@ from flybridge.model import facts as f
 from flybridge.model.ids import InputKey, TurnId
 from flybridge.session.effects import Decision
 from flybridge.session.lives import options_with
-from flybridge.session.state import State
+from flybridge.session.state import OpenInput, State
 from flybridge.session.waiting import release
+
+CANCELLED, INTERRUPTED = "cancelled", "interrupted"
+TURN_ENDED = "turn_ended"  # the turn that an interrupt names is over
+_BY_ITSELF = ("done", "limit")  # how a turn ends that nothing stopped
 
 
 def wrote(state: State, key: InputKey) -> list[e.Event]:
@@ -37,6 +41,8 @@ def confirmed(state: State, key: InputKey) -> list[e.Event]:
     seen: list[e.Event] = []
     if one.stage != "observed":
         seen = [*wrote(state, key), e.InputConsumed(key=key)]
+    if is_late(state, one):
+        return [*seen, *late(state, key, one)]
     options = options_with(state.options, one.choice)
     if options != state.options:
         seen.append(e.SessionChanged(options=options))
@@ -47,8 +53,10 @@ def rejected(state: State, fact: f.InputRejected) -> Decision:
     """It will not run; whatever waited behind it may leave now."""
     if fact.key not in state.inputs:
         return Decision([], [])
-    if fact.reason == "cancelled":  # somebody took it back
-        events: list[e.Event] = [e.InputOutcome(key=fact.key, outcome="cancelled")]
+    events: list[e.Event]
+    if fact.reason in (CANCELLED, TURN_ENDED):
+        why = fact.reason if fact.reason == TURN_ENDED else _why_cancelled(state)
+        events = [e.InputOutcome(key=fact.key, outcome="cancelled", reason=why)]
     else:
         events = [
             e.InputRefused(key=fact.key, reason=fact.reason),
@@ -61,16 +69,61 @@ def rejected(state: State, fact: f.InputRejected) -> Decision:
 
 
 def unanswered(state: State, fact: f.InputUnanswered) -> list[e.Event]:
-    if fact.key not in state.inputs:
+    waiting = state.inputs.get(fact.key)
+    if waiting is None:
         return []
+    if is_late(state, waiting):
+        return late(state, fact.key, waiting)
     return [e.InputOutcome(key=fact.key, outcome="unknown", reason=fact.reason)]
 
 
-def over_with(state: State, kind: str, key: InputKey) -> bool:
-    """Whether the end of the turn is the end of this input too."""
+def _why_cancelled(state: State) -> str:
+    """Return what made the agent give a message back, as far as the state tells."""
+    kinds = {waiting.kind for waiting in state.inputs.values()}
+    if "session" in kinds:  # somebody took it back
+        return ""
+    return INTERRUPTED if "interrupt" in kinds or state.ended == INTERRUPTED else ""
+
+
+# ---- interrupts that name a turn -------------------------------------------------------------
+
+
+def is_late(state: State, waiting: OpenInput) -> bool:
+    """Return whether an interrupt names a turn that ended by itself before it was stopped."""
+    return bool(waiting.target) and waiting.target != state.turn and not waiting.stopped
+
+
+def late(state: State, key: InputKey, waiting: OpenInput) -> list[e.Event]:
+    """Close an interrupt that reached the agent after its turn had ended."""
+    events: list[e.Event] = []
+    if state.turn:
+        words = (
+            f"an interrupt of turn {waiting.target} came after its end; it may stop {state.turn}"
+        )
+        events.append(e.Notice(text=words, level="warning"))
+    return [*events, e.InputOutcome(key=key, outcome="cancelled", reason=TURN_ENDED)]
+
+
+def late_with(state: State, fact: f.TurnOver) -> list[e.Event]:
+    """Close the late interrupts that left the gateway, now that another turn has ended."""
+    events: list[e.Event] = []
+    for key, waiting in state.inputs.items():
+        if not is_late(state, waiting) or waiting.stage == "dispatching":
+            continue
+        if fact.reason == INTERRUPTED:
+            words = f"turn {state.turn} was stopped by an interrupt that named turn"
+            events.append(e.Notice(text=f"{words} {waiting.target}", level="warning"))
+        events.append(e.InputOutcome(key=key, outcome="cancelled", reason=TURN_ENDED))
+    return events
+
+
+def over_with(state: State, kind: str, key: InputKey, reason: str) -> bool:
+    """Return whether the end of the turn, for this reason, is the end of this input too."""
     one = state.inputs[key]
     if kind == "message":
         return one.stage == "observed" and one.turn in ("", state.turn)
+    if one.target and (one.target != state.turn or reason in _BY_ITSELF):
+        return False  # it did not stop this turn
     return kind in ("answer", "interrupt") and one.stage in ("written", "observed")
 
 

@@ -58,6 +58,8 @@ class OpenInput(msgspec.Struct):
     turn: TurnId = TurnId("")
     choice: str = ""
     since_ms: int = 0
+    target: TurnId = TurnId("")  # of an interrupt: the turn that it names
+    stopped: bool = False  # of an interrupt: that turn was interrupted before it was written
 
 
 class State(msgspec.Struct):

@@ -73,6 +73,24 @@ def test_kinds_of_messages_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
+    "spelled",
+    [{"interrupt": False}, {"content_encoding": "utf-8"}, {"content_preview": "hello"}],
+)
+def test_n03_a_default_that_is_spelled_out_makes_no_other_request(spelled: Any) -> None:
+    assert checks.fingerprint(request(**spelled)) == checks.fingerprint(request())
+    assert checks.fingerprint_before(request(**spelled)) != checks.fingerprint_before(request())
+    assert checks.fingerprint_before(request()) == checks.fingerprint(request())
+
+
+def test_n04_white_space_is_no_content() -> None:
+    for text in ("", " ", "\n\t"):
+        with pytest.raises(ControlRefused) as refused:
+            checks.check_text(text)
+        assert refused.value.code == "empty_content"
+    checks.check_text(" x ")
+
+
+@pytest.mark.parametrize(
     ("off_s", "code"), [(0, ""), (-300, ""), (-301, "too_old"), (60, ""), (61, "too_new")]
 )
 def test_old_and_early_messages_are_refused(off_s: int, code: str) -> None:

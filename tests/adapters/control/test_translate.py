@@ -51,6 +51,26 @@ def test_ok_is_said_only_of_what_was_written_or_waits_for_sure() -> None:
     assert ok == {"written", "observed", "done", "ended", "lost"}
 
 
+def test_c05_an_interrupt_that_came_too_late_found_no_turn() -> None:
+    ending = translate.Ending(interrupt=True, left=True, reason="turn_ended")
+    found = translate.judge("cancelled", "", duplicate=False, ending=ending)
+    assert (found.result, found.outcome) == ("not_live", "cancelled")
+    assert isinstance(found.error, w.Failure)
+    assert found.error.code == "turn_ended"
+
+
+def test_c06_what_was_written_and_then_dropped_stays_ok_and_says_so() -> None:
+    ending = translate.Ending(left=True, reason="interrupted")
+    found = translate.judge("cancelled", "steered", duplicate=True, ending=ending)
+    assert (found.result, found.stage, found.outcome) == ("ok", "written", "cancelled")
+    assert found.detail == "Cancelled by an interrupt before the agent read it."
+    assert found.error is UNSET
+    other = translate.judge("cancelled", "", duplicate=True, ending=translate.Ending(left=True))
+    assert (other.result, other.detail) == ("ok", "Cancelled before the agent read it.")
+    held = translate.judge("cancelled", "queued", duplicate=True, ending=translate.Ending())
+    assert held.result == "rejected"
+
+
 def test_an_interrupt_that_found_nothing_says_so() -> None:
     found = translate.judge("done", "idle", duplicate=False)
     assert (found.result, found.detail, found.stage) == ("ok", "idle", UNSET)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -26,13 +27,31 @@ PREFIX = "control/"  # of the names that control messages have in a ledger
 # When it was sent, by what, and who wants to hear how far it is; and whom it is for, which the
 # key says: a session and its agent have more than one name each, and a retry may use another.
 _NOT_THE_BODY = ("sent_at", "meta", "progress", "team", "session_id", "agent_id")
+_DEFAULTS = {"interrupt": False, "content_encoding": "utf-8"}
 
 
 def fingerprint(request: Request) -> str:
-    """What makes two messages under one key the same one."""
-    body = msgspec.to_builtins(request)
-    kept = {name: one for name, one in body.items() if name not in _NOT_THE_BODY}
-    return hashlib.sha256(msgspec.json.encode(kept, order="sorted")).hexdigest()
+    """What makes two messages under one key the same one.
+
+    A field that says what holds without it makes no difference, and neither does a preview.
+    """
+    body = _body(request)
+    body.pop("content_preview", None)
+    return _digest({name: value for name, value in body.items() if _DEFAULTS.get(name) != value})
+
+
+def fingerprint_before(request: Request) -> str:
+    """Return the fingerprint as 0.1.0 recorded it, which counted defaults that are spelled out."""
+    return _digest(_body(request))
+
+
+def _body(request: Request) -> dict[str, Any]:
+    body: dict[str, Any] = msgspec.to_builtins(request)
+    return {name: value for name, value in body.items() if name not in _NOT_THE_BODY}
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(msgspec.json.encode(body, order="sorted")).hexdigest()
 
 
 def ledger_name(request: Request) -> str:
@@ -82,11 +101,20 @@ def check_content(request: StdinRequest, limits: Limits, *, local: bool, now_ms:
         _check_ref(request.content_ref, limits, local=local, now_ms=now_ms)
         return
     text = given(request.content, "")
-    if not text:
-        raise rejected("empty_content", "there is nothing to say")
+    check_text(text)
     if len(text) > limits.hard_bytes or len(text.encode()) > limits.hard_bytes:
         most = f"more than {limits.hard_bytes} bytes go by content_ref"
         raise rejected("content_too_large", most)
+
+
+def check_text(text: str) -> None:
+    """Refuse content that is empty or only white space.
+
+    Raises:
+        ControlRefused: it is.
+    """
+    if not text.strip():
+        raise rejected("empty_content", "The content is empty.")
 
 
 def _check_ref(ref: ContentRef, limits: Limits, *, local: bool, now_ms: int) -> None:

@@ -43,7 +43,7 @@ _LOST = "lost: the agent ended before it read it; send it anew, with retry_of"
 # an end that is no success → result, code, words
 _ENDS: dict[str, tuple[Result, str, str]] = {
     "refused": ("rejected", "refused_by_agent", "the agent refused it"),
-    "cancelled": ("rejected", "cancelled", "it was taken back before it left"),
+    "cancelled": ("rejected", "cancelled", "Cancelled before it was sent to the agent."),
     "expired": ("rejected", "expired", "its time ran out before it left"),
     "not_delivered": (
         "not_live",
@@ -56,6 +56,12 @@ _ENDS: dict[str, tuple[Result, str, str]] = {
         "nobody can tell whether the agent got it; look, then send anew with retry_of",
     ),
 }
+_TURN_ENDED = (
+    "The turn had ended before the interrupt reached the agent.",
+    "turn_ended",
+)
+_CANCELLED = "Cancelled before the agent read it."
+_INTERRUPTED = "Cancelled by an interrupt before the agent read it."
 _SLOW = "not written yet; the same request tells what became of it"
 
 
@@ -79,9 +85,19 @@ def to_interrupt(request: InterruptRequest) -> c.Interrupt:
     return c.Interrupt(turn=TurnId(given(request.turn_id, "")))
 
 
-def judge(stage: str, choice: str, *, duplicate: bool) -> Verdict:
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    """What else the ledger and the log know of a request that was cancelled."""
+
+    interrupt: bool = False  # it was an interrupt, and its turn had ended
+    left: bool = False  # it had been sent to the agent
+    reason: str = ""
+
+
+def judge(stage: str, choice: str, *, duplicate: bool, ending: Ending | None = None) -> Verdict:
     """What to say of something the ledger knows: ``stage`` is how far it got, in the ledger's
     words, and ``choice`` how it was taken. Nothing is called ok that may not have happened."""
+    if stage == "cancelled" and ending is not None and (ending.interrupt or ending.left):
+        return _cancelled(ending, duplicate=duplicate)
     reached = _REACHED.get(stage, UNSET)
     if stage in _ENDS:
         result, code, words = _ENDS[stage]
@@ -102,6 +118,19 @@ def judge(stage: str, choice: str, *, duplicate: bool) -> Verdict:
     if choice == IDLE:
         return Verdict(result="ok", duplicate=duplicate, detail=IDLE)
     return Verdict(result="ok", duplicate=duplicate, detail=choice, stage=reached, outcome=outcome)
+
+
+def _cancelled(ending: Ending, *, duplicate: bool) -> Verdict:
+    """An interrupt that came too late did nothing; a message that was sent and then dropped by
+    the agent was ``ok`` before, and stays so, with the outcome."""
+    if ending.interrupt:
+        words, code = _TURN_ENDED
+        failure = Failure(code=code, message=words)
+        return Verdict(result="not_live", duplicate=duplicate, outcome="cancelled", error=failure)
+    words = _INTERRUPTED if ending.reason == "interrupted" else _CANCELLED
+    return Verdict(
+        result="ok", duplicate=duplicate, detail=words, stage="written", outcome="cancelled"
+    )
 
 
 def refusal(refused: ControlRefused) -> Verdict:

@@ -6,6 +6,7 @@ is refused: a misspelt ``turn_id`` would stop another turn than the one that was
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -147,7 +148,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What the session can take at this moment."""
 
     live: bool  # there is a process
-    busy: bool  # a turn runs
+    busy: bool  # a turn runs, or a message is on its way to the agent
     turn_id: str  # which; empty: none
     stdin: bool  # it takes input at all
     stdin_while_busy: Literal["now", "queue"]  # into the turn, or after it
@@ -188,6 +189,12 @@ _progress: msgspec.json.Decoder[StdinProgress] = msgspec.json.Decoder(StdinProgr
 _encode = msgspec.json.Encoder().encode
 
 
+_MISSING_OR_UNKNOWN = re.compile(
+    r"Object (contains unknown|missing required) field `([^`]*)`(?: - at `\$(?:\.[^`]*)?`)?(.*)",
+    re.DOTALL,
+)
+
+
 def decode_request(data: bytes) -> Request:
     """Read what a sender sent.
 
@@ -197,7 +204,16 @@ def decode_request(data: bytes) -> Request:
     try:
         return _request.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise InvalidRequestError(str(error)[:300]) from None
+        raise InvalidRequestError(_words(str(error)[:300])) from None
+
+
+def _words(message: str) -> str:
+    """Return what is wrong with a message without the words of the JSON library."""
+    found = _MISSING_OR_UNKNOWN.match(message)
+    if found:
+        kind = "unknown" if found[1] == "contains unknown" else "missing"
+        return f"{kind} field: {found[2]}{found[3]}"
+    return message
 
 
 def decode_answer(data: bytes) -> Answer:
