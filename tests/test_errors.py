@@ -27,7 +27,7 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     ),
     (errors.SessionNotFoundError("ses_1"), "no session 'ses_1'"),
     (errors.SessionClosedError("ses_1"), "session ses_1 is closed"),
-    (errors.RequestReusedError("r1"), "request id 'r1' was used before with another body"),
+    (errors.RequestReusedError("r1"), "Request ID r1 was already used with different content."),
     (errors.PromptClosedError("prm_1"), "prompt prm_1 is no longer open"),
     (
         errors.PromptDecidedError("prm_1", choice="deny", by="ann"),

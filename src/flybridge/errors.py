@@ -169,7 +169,8 @@ class RequestReusedError(RefusedError):
     code = "request_id_reused"
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"request id {key!r} was used before with another body")
+        request = key.rpartition(":")[2].removeprefix("control/")
+        super().__init__(f"Request ID {request} was already used with different content.")
         self.key = key
 
 

@@ -49,7 +49,7 @@ def _options(command: F) -> F:
         click.option("--audience", help="The gateway that it is signed for."),
         click.option("--team", help="The session's team; found out, if nothing is said."),
         click.option("--agent-id", help="<agent>:<its own id>; found out, if nothing is said."),
-        click.option("--thread-id", help="Only if the agent calls the conversation so."),
+        click.option("--thread-id", help="Refuse unless this is the agent's own conversation id."),
         click.option("--sender", required=True, envvar="FLYBRIDGE_SENDER", help="Your name."),
         click.option("--timeout", type=float, help="Seconds to wait for an acknowledgement."),
         click.option("--retries", type=click.IntRange(0, 100), help="How often to try again."),
@@ -59,16 +59,26 @@ def _options(command: F) -> F:
     return command
 
 
-_id = click.option("--request-id", default="", help="Of a send that is to be tried again.")
-_of = click.option("--retry-of", help="The request that this one stands in for.")
+_id = click.option(
+    "--request-id", default="", help="Repeat an earlier request: the id that it printed."
+)
+_of = click.option("--retry-of", help="The earlier request this one replaces.")
 
 
 @control.command("send")
 @click.argument("session", metavar="ID")
 @click.argument("text", required=False)
 @click.option("--file", type=click.File("rb"), help="Say what is in this file; - is stdin.")
-@click.option("--interrupt", is_flag=True, help="Stop the running turn first.")
-@click.option("--mode", type=click.Choice(("now", "queue")), help="At once or not at all; or last.")
+@click.option(
+    "--interrupt",
+    is_flag=True,
+    help="Stop the running turn first; needs the right to interrupt, too.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(("now", "queue")),
+    help="now: refuse if it would wait; queue: after this turn.",
+)
 @_id
 @_of
 @_options
@@ -84,7 +94,7 @@ def send(
 ) -> None:
     """Say something to the agent of a session."""
     if (text is None) == (file is None):
-        raise click.UsageError("say TEXT, or --file")
+        raise click.UsageError("Provide TEXT or --file FILE.")
     said = text if text is not None else _read(file)
 
     async def work(sender: Sender, target: Target) -> Ack:
@@ -116,12 +126,15 @@ def interrupt(
     async def work(sender: Sender, target: Target) -> Ack:
         from msgspec import UNSET, UnsetType
 
-        turn = turn_id
-        if turn is None and not request_id:
+        from flybridge.client.control import interrupt_id, turn_of
+
+        name, turn = request_id, turn_id or turn_of(request_id)
+        if not (turn or request_id):
             found = (await sender.capabilities(target)).capabilities
-            turn = None if isinstance(found, UnsetType) else found.turn_id
+            turn = "" if isinstance(found, UnsetType) else found.turn_id
+            name = interrupt_id(turn)
         return await sender.interrupt(
-            target, request_id=request_id, turn_id=turn or UNSET, retry_of=retry_of or UNSET
+            target, request_id=name, turn_id=turn or UNSET, retry_of=retry_of or UNSET
         )
 
     _run(session, work, more)
@@ -174,36 +187,32 @@ async def _work(
     session: str, work: Callable[[Sender, Target], Awaitable[Ack]], more: dict[str, Any]
 ) -> Ack:
     from flybridge.cli.control_sender import making
+    from flybridge.cli.running import fail
+    from flybridge.errors import GatewayUnreachableError, SessionNotFoundError
 
-    async with making(session, more) as (sender, target):
-        return await work(sender, target)
+    try:
+        async with making(session, more) as (sender, target):
+            try:
+                return await work(sender, target)
+            except GatewayUnreachableError as error:
+                fail(str(error), error.code, EXITS["timeout"])
+    except SessionNotFoundError as error:
+        fail(str(error), error.code, EXITS["not_found"])
 
 
 def _show(ack: Ack, as_json: bool) -> None:
     from msgspec import UnsetType
 
+    from flybridge.cli.control_text import line_of, rows_of
     from flybridge.cli.safe_text import visible
-    from flybridge.wire.control.messages import CapabilitiesAck, encode, given
+    from flybridge.wire.control.messages import CapabilitiesAck, encode
 
     if as_json:
         click.echo(encode(ack).decode())
         return
-    words = [ack.result, given(ack.stage, ""), given(ack.outcome, ""), given(ack.detail, "")]
-    if ack.duplicate:
-        words.insert(1, "(known before)")
-    failed = not isinstance(ack.error, UnsetType)
-    words += [f"({ack.error.code})"] if not isinstance(ack.error, UnsetType) else []
-    click.echo(visible(" ".join(one for one in words if one)), err=failed)
+    click.echo(visible(line_of(ack)), err=not isinstance(ack.error, UnsetType))
     if not isinstance(ack, CapabilitiesAck):
         click.echo(f"request id: {ack.request_id}", err=True)
     elif not isinstance(ack.capabilities, UnsetType):
-        for name, value in _rows(ack.capabilities):
-            click.echo(visible(f"{name}: {value}"))
-
-
-def _rows(struct: Any) -> list[tuple[str, object]]:
-    import msgspec
-
-    found = msgspec.to_builtins(struct)
-    limits = found.pop("limits")
-    return [*found.items(), *limits.items()]
+        for row in rows_of(ack.capabilities):
+            click.echo(visible(row))

@@ -8,6 +8,7 @@ retry and each failure, as the receiver does.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -27,6 +28,8 @@ from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
 
 OVERSIZE = "content_ref"
+_AT = "@"
+_WITH_TURN = re.compile(r"req_[0-9a-f]{32}@([!-~]{1,128})")
 _AGAIN = "the same request id tells what became of it"
 Between: TypeAlias = Callable[[bytes], bool]
 A = TypeVar("A", wire.StdinAck, wire.InterruptAck, wire.CapabilitiesAck)
@@ -117,10 +120,12 @@ class Sender:
         data = text.encode()
         manners = self._manners
         ref: wire.ContentRef | UnsetType = UNSET
-        if len(data) > manners.soft_bytes:
-            self._warn(f"{len(data)} bytes is a lot for one message")
         if len(data) > manners.hard_bytes:
             ref = self._put_away(request_id, data)
+            self._warn(f"Message is {_size(len(data))}; sending it as a file.")
+        elif len(data) > manners.soft_bytes:
+            usual = _size(manners.soft_bytes)
+            self._warn(f"Message is {_size(len(data))}; more than {usual} is a lot for an agent.")
         request = wire.StdinRequest(
             **self._head(target, request_id),
             content=text if ref is UNSET else UNSET,
@@ -286,5 +291,20 @@ class Sender:
         )
 
 
+def _size(count: int) -> str:
+    return f"{count / (1 << 20):.1f} MiB" if count >= 1 << 20 else f"{count / (1 << 10):.0f} KiB"
+
+
 def new_request_id() -> str:
     return f"req_{uuid.uuid4().hex}"
+
+
+def interrupt_id(turn: str) -> str:
+    """Return a new request id that carries the turn to stop, so that a retry names it too."""
+    return f"{new_request_id()}{_AT}{turn}" if turn else new_request_id()
+
+
+def turn_of(request_id: str) -> str:
+    """Return the turn that an id of :func:`interrupt_id` carries, or an empty string."""
+    found = _WITH_TURN.fullmatch(request_id)
+    return found[1] if found else ""
