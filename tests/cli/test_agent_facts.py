@@ -57,3 +57,10 @@ def test_names_are_harmless_and_bounded() -> None:
     lines = facts(many).command_lines(is_ours, 80)
     assert lines[0] == "/^[[2J"
     assert len(lines) == MAX_NAMES
+
+
+def test_d04_a_new_list_of_commands_replaces_the_old_one() -> None:
+    first = {"commands": [{"name": "stays"}, {"name": "goes"}], "models": [{"value": "opus"}]}
+    known = facts(first, {"commands": [{"name": "stays"}, {"name": "comes"}]})
+    assert known.command_lines(is_ours, 80) == ["/stays", "/comes"]
+    assert known.model_lines(80) == ["opus"]

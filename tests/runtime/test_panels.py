@@ -116,3 +116,18 @@ def test_an_agents_end_leaves_no_prompt_open() -> None:
     gone = e.AgentExited(incarnation=IncarnationId("i"), why="exit")
     found.take(Entry(seq=2, at_ms=2, event=gone))
     assert found.prompts == {}
+
+
+def test_d04_a_new_list_of_commands_leaves_the_rest_as_it_was() -> None:
+    found = Gathered()
+    whole = {"tools": ["Bash"], "slash_commands": ["a"]}
+    part = {"commands": [{"name": "b"}], "slash_commands": ["b"]}
+    details = [(whole, {"a": "local"}), (part, {"b": "prompt"})]
+    for seq, (detail, commands) in enumerate(details, 1):
+        raw = msgspec.Raw(msgspec.json.encode(detail))
+        ready = e.AgentReady(version="1", commands=commands, detail=raw)
+        found.take(Entry(seq=seq, at_ms=seq, event=ready))
+    assert found.ready is not None
+    assert (found.ready.version, found.ready.commands) == ("1", {"b": "prompt"})
+    told = json.loads(bytes(found.ready.detail))  # type: ignore[arg-type]
+    assert (told["tools"], told["slash_commands"]) == (["Bash"], ["b"])

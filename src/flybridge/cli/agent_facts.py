@@ -39,6 +39,8 @@ class AgentFacts:
     def apply(self, event: AgentReady) -> None:
         told = parsed(bytes(event.detail)) if isinstance(event.detail, Raw) else {}
         told = told if isinstance(told, dict) else {}
+        if "commands" in told:  # the whole list: what is not in it any more is gone
+            self.commands = {}
         for one in _objects(told.get("commands")):
             self._command(_named(one, "name", "argumentHint"))
         for name in _strings(told.get("slash_commands")):

@@ -70,7 +70,8 @@ class Gathered(msgspec.Struct):
     def take(self, entry: Entry) -> None:
         match entry.event:
             case e.AgentReady() as ready:
-                self.ready = ready
+                before = self.ready if _is_part(ready) else None
+                self.ready = ready if before is None else _joined(before, ready)
             case e.Tasks(tasks=tasks):
                 self.tasks = tasks
             case e.TurnEnded() as turn:
@@ -241,6 +242,25 @@ def _settings(live: LiveSession, view: SessionView, found: Gathered) -> dict[str
             "output_style", Raw(b"null")
         ),
     }
+
+
+def _is_part(ready: e.AgentReady) -> bool:
+    """Return whether this replaces only a part of what the agent said of itself."""
+    told = _fields(ready.detail).keys()
+    return "commands" in told and not {"tools", "models"} & told
+
+
+def _joined(before: e.AgentReady, now: e.AgentReady) -> e.AgentReady:
+    """Return the newest of everything the agent said of itself."""
+    told = _fields(before.detail) | _fields(now.detail)
+    return msgspec.structs.replace(
+        now,
+        model=now.model or before.model,
+        mode=now.mode or before.mode,
+        version=now.version or before.version,
+        commands=now.commands or before.commands,
+        detail=Raw(msgspec.json.encode(told)) if told else UNSET,
+    )
 
 
 def _help(view: SessionView, ready: e.AgentReady | None) -> dict[str, object]:

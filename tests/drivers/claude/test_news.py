@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
+from flybridge.drivers.claude.slash import MAX_COMMANDS
 from flybridge.drivers.claude.translate import TEXT_CHARS
-from flybridge.model.events import ModelChanged, Notice
-from tests.drivers.claude.cli import hear, kinds, line
+from flybridge.model.events import AgentReady, ModelChanged, Notice
+from tests.drivers.claude.cli import assistant, hear, init, kinds, line, result, text
 from tests.drivers.claude.replay import attached
 
 
@@ -95,3 +101,70 @@ def test_the_short_form_of_an_answer_is_read_too() -> None:
 def test_what_is_too_long_for_a_notice_is_kept_as_it_came() -> None:
     long = line(type="system", subtype="notification", text="x" * (TEXT_CHARS + 1))
     assert kinds(hear(attached(), long)) == ["Unrecognised"]
+
+
+# ---- D4: slash commands that come and go ---------------------------------------------------------
+
+
+def commands_changed(*names: str) -> bytes:
+    listed = [{"name": one, "description": f"about {one}", "argumentHint": ""} for one in names]
+    return line(type="system", subtype="commands_changed", commands=listed)
+
+
+def test_d04_a_new_list_of_commands_is_told() -> None:
+    driver = attached()
+    hear(driver, init(slash_commands=["cost"], terminal_slash_commands=["color"]))
+    (told,) = hear(driver, commands_changed("cost", "hail", "color"))
+    assert isinstance(told, AgentReady)
+    assert told.commands == {"cost": "local", "hail": "prompt", "color": "ui"}
+    detail = json.loads(bytes(told.detail))  # type: ignore[arg-type]
+    assert detail["slash_commands"] == ["cost", "hail", "color"]
+    assert detail["commands"][1]["description"] == "about hail"
+    assert (told.agent_session, told.model, told.mode) == ("", "", "")
+
+
+@pytest.mark.parametrize("commands", [None, {"name": "x"}, "x", 7])
+def test_d04_a_list_that_is_none_is_kept_as_it_came(commands: object) -> None:
+    strange = line(type="system", subtype="commands_changed", commands=commands)
+    assert kinds(hear(attached(), strange)) == ["Unrecognised"]
+    assert kinds(hear(attached(), line(type="system", subtype="commands_changed"))) == [
+        "Unrecognised"
+    ]
+
+
+def test_d04_the_list_is_bounded() -> None:
+    many = commands_changed(*(f"c{number}" for number in range(MAX_COMMANDS + 9)))
+    (told,) = hear(attached(), many)
+    assert isinstance(told, AgentReady)
+    assert len(told.commands) == MAX_COMMANDS
+
+
+# ---- D9: another model takes over ----------------------------------------------------------------
+
+FALLBACK = {"type": "fallback", "from": {"model": "opus"}, "to": {"model": "sonnet"}}
+
+
+def test_d09_a_change_of_model_in_an_answer_is_told_once() -> None:
+    facts = hear(attached(), init(), assistant(FALLBACK), assistant(text("Hi.")), result())
+    assert [one for one in facts if isinstance(one, Notice)] == [
+        Notice(text="opus declined to answer; sonnet answers instead", level="warning")
+    ]
+    assert "Unrecognised" not in kinds(facts)
+    assert "Notice" not in kinds(hear(attached(), init(), assistant(text("Hi.")), result()))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_d09_what_the_agent_says_about_it_itself_is_enough(first: bool) -> None:
+    system = line(
+        type="system", subtype="model_refusal_fallback", content="opus refused", scope="turn"
+    )
+    said = [system, assistant(FALLBACK)] if first else [assistant(FALLBACK), system]
+    facts = hear(attached(), init(), *said, result())
+    assert [one.text for one in facts if isinstance(one, Notice)] == ["opus refused"]
+
+
+@pytest.mark.parametrize("block", [{"type": "fallback"}, {**FALLBACK, "from": 7, "to": None}])
+def test_d09_a_change_of_model_without_names_is_told_all_the_same(block: dict[str, Any]) -> None:
+    facts = hear(attached(), init(), assistant(block), result())
+    (told,) = [one.text for one in facts if isinstance(one, Notice)]
+    assert "declined to answer" in told

@@ -24,6 +24,7 @@ UNTYPED = {
     ("tool_use_summary", ""),
     ("transcript_mirror", ""),
     ("system", "background_tasks_changed"),
+    ("system", "commands_changed"),
     ("system", "control_request_progress"),
     ("system", "hook_response"),
     ("system", "hook_started"),

@@ -15,7 +15,8 @@ class About:
     """The agent as it last introduced itself.
 
     It does so when it starts (``offered``: its models and commands) and at the start of a turn
-    (``told``: its tools, its mode and the rest).
+    (``told``: its tools, its mode and the rest). Between turns it may send a part of either, for
+    example a new list of commands; that replaces the same part and nothing else.
     """
 
     def __init__(self, cwd: str = "") -> None:
@@ -35,7 +36,9 @@ class About:
         if "tools" in detail:
             self.told = detail
         else:
-            self.offered = detail
+            self.offered = {**self.offered, **detail}
+            if "slash_commands" in detail:
+                self.told = {**self.told, "slash_commands": detail["slash_commands"]}
         self.session = event.agent_session or self.session
         self.model = event.model or self.model
         self.mode = event.mode or self.mode

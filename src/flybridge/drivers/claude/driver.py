@@ -60,8 +60,8 @@ class ClaudeDriver:
         self._memo = restored(memo)
         self._life = _short(incarnation)
         self._changes = Changes(self._memo, self._sink)
-        self._items = Items(self._memo, self._sink, self._life, self._changes)
         self._reports = Reports(self._memo, self._sink, self._capabilities.version)
+        self._items = Items(self._memo, self._sink, self._life, self._changes, self._reports)
         self._news = News(self._sink, self._reports, self._changes)
         self._requests = Requests(
             self._memo, self._sink, self._life, spec, self._reports, self._traits

@@ -16,10 +16,10 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.drivers.claude.transcript_tree import Tree
-from flybridge.drivers.claude.translate import INTERRUPTED, tool_text
+from flybridge.drivers.claude.translate import INTERRUPTED, fell_back, tool_text
 from flybridge.wire.claude import messages as w
 from flybridge.wire.claude import transcript as t
-from flybridge.wire.claude.decode import block, fields, text
+from flybridge.wire.claude.decode import block, fallback, fields, text
 
 TEXT_CHARS = 16_000  # of one piece; who wants all of it has the file
 INPUT_BYTES = 16_000
@@ -235,6 +235,8 @@ def _of_assistant(node: t.Node) -> Iterator[Piece]:
                 yield Piece(kind="thinking")
             case w.ToolUseBlock() as call:
                 yield Piece(kind="call", tool=call.id, name=call.name, input=call.input)
+            case _ if models := fallback(raw):
+                yield _said("note", fell_back(models))
             case _:
                 yield _said("text", f"[{text(fields(raw).get('type', UNSET)) or 'unknown'}]")
 

@@ -20,16 +20,23 @@ from flybridge.drivers.claude.memo import (
     Stream,
     bound,
 )
+from flybridge.drivers.claude.reports import Reports
 from flybridge.drivers.claude.sink import Sink
 from flybridge.drivers.claude.tasks import kept_input
-from flybridge.drivers.claude.translate import OPEN_KINDS, SYNTHETIC, server_result, tool_text
+from flybridge.drivers.claude.translate import (
+    OPEN_KINDS,
+    SYNTHETIC,
+    fell_back,
+    server_result,
+    tool_text,
+)
 from flybridge.model.deliveries import Preview
 from flybridge.model.events import Notice, PermissionAuto
 from flybridge.model.facts import ItemClosed, ItemOpened, ToolCalled, ToolReturned
 from flybridge.model.ids import ItemId
 from flybridge.model.kinds import ItemStatus
 from flybridge.wire.claude import messages as w
-from flybridge.wire.claude.decode import block, fields
+from flybridge.wire.claude.decode import block, fallback, fields
 from flybridge.wire.claude.decode import text as text_of
 
 MAX_NAME = 256
@@ -40,8 +47,11 @@ AGENT_TOOLS = ("Task", "Agent")
 class Items:
     """``live`` holds the deltas of the main answer's open blocks that were not shown yet."""
 
-    def __init__(self, memo: Memo, sink: Sink, life: str, changes: Changes) -> None:
+    def __init__(
+        self, memo: Memo, sink: Sink, life: str, changes: Changes, reports: Reports
+    ) -> None:
         self._changes = changes
+        self._reports = reports
         self._memo = memo
         self._sink = sink
         self._life = life  # makes our item ids unique among all lives of a session
@@ -134,6 +144,9 @@ class Items:
             self._forget_other(parent)
             if not self.returned(server_result(part), parent, UNSET, rejected=False):
                 self._sink.unrecognised(raw, parent)
+        elif models := fallback(raw):
+            self._forget_other(parent)
+            self._reports.fell_back(fell_back(models))
         else:
             self._forget_other(parent)
             self._sink.unrecognised(raw, parent)

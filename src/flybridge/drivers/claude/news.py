@@ -39,6 +39,7 @@ class News:
             ("system", "notification"): self._said,
             ("system", "hook_response"): self._hooked,
             ("system", "files_persisted"): self._persisted,
+            ("system", "commands_changed"): self._commands,
             ("system", "model_refusal_fallback"): self._refused,
             ("system", "model_refusal_no_fallback"): self._refused,
             ("system", "task_started"): self._task_started,
@@ -110,9 +111,14 @@ class News:
         category = _head(told, "api_refusal_category") or "no reason given"
         said = text(told.get("content", UNSET))[:TEXT_CHARS] or f"the model refused: {category}"
         self._notice(said, "warning")
+        self._reports.fallback_told()
         if text(told.get("scope", UNSET)) == "session":
             self._reports.model_is(_head(told, "fallback_model"))
         return True
+
+    def _commands(self, told: Told) -> bool:
+        """The list of slash commands changed: a skill, a plugin or a command came or went."""
+        return "commands" in told and self._reports.commands_are(told["commands"])
 
     # ---- what runs beside the conversation -------------------------------------------------------
 

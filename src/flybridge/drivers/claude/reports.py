@@ -10,12 +10,12 @@ from msgspec import UNSET, Meta, Raw, UnsetType
 
 from flybridge.drivers.claude.memo import Memo
 from flybridge.drivers.claude.sink import FIELD_BYTES, Sink
-from flybridge.drivers.claude.slash import categories
+from flybridge.drivers.claude.slash import categories, terminal_only
 from flybridge.model import events as e
 from flybridge.model.deliveries import Gauge
 from flybridge.model.ids import ItemId
 from flybridge.wire.claude import messages as w
-from flybridge.wire.claude.decode import fields, number, text
+from flybridge.wire.claude.decode import blocks, fields, number, text
 
 _NAME = 256
 _DAY_MS = 86_400_000
@@ -41,6 +41,7 @@ class Reports:
         if digest == self._memo.ready:
             return
         self._memo.ready = digest
+        self._memo.terminal = terminal_only(told) or self._memo.terminal
         version = text(told.get("claude_code_version", UNSET)) or self._version
         self._sink.put(
             e.AgentReady(
@@ -53,10 +54,45 @@ class Reports:
             )
         )
 
+    def commands_are(self, commands: Raw) -> bool:
+        """Pass on the new list of slash commands; return whether it is a list at all.
+
+        The agent sends it when commands, skills or plugins come or go while it runs.
+        """
+        told = {"commands": commands}
+        listed = categories(told)
+        if blocks(commands) is None:
+            return False
+        terminal = dict.fromkeys(set(self._memo.terminal) & listed.keys(), "ui")
+        detail = told | {"slash_commands": Raw(msgspec.json.encode(list(listed)))}
+        self._sink.put(
+            e.AgentReady(
+                version=self._version[:_NAME],
+                commands=listed | terminal,
+                detail=self._sink.detail(Raw(msgspec.json.encode(detail))),
+            )
+        )
+        return True
+
     def model_is(self, model: str) -> None:
         if model and model != self._memo.model:
             self._memo.model = model
             self._sink.put(e.ModelChanged(model=model))
+
+    def fell_back(self, said: str) -> None:
+        """Keep the news that another model took over; the CLI itself may have more to say."""
+        if not self._memo.fallback_told:
+            self._memo.fallback = said
+
+    def fallback_told(self) -> None:
+        """Note that the CLI itself said in this turn that another model took over."""
+        self._memo.fallback, self._memo.fallback_told = "", True
+
+    def end_turn(self) -> None:
+        """Say what the CLI left unsaid about the model of this turn."""
+        if self._memo.fallback:
+            self._sink.put(e.Notice(text=self._memo.fallback, level="warning"))
+        self._memo.fallback, self._memo.fallback_told = "", False
 
     def mode_is(self, mode: str) -> None:
         if mode and mode != self._memo.mode:

@@ -69,11 +69,16 @@ def category(name: str) -> Category:
 
 
 def categories(told: dict[str, Raw]) -> dict[str, str]:
-    """The commands that the CLI lists in init, or in its answer to initialize."""
+    """The commands that the CLI lists in init, in its answer to initialize, or when they change."""
     found = {name: str(category(name)) for name in _names(told, "slash_commands")}
     found |= {name: str(category(name)) for name in _named(told, "commands")}
     found |= dict.fromkeys(_names(told, "terminal_slash_commands"), "ui")
     return dict(list(found.items())[:MAX_COMMANDS])
+
+
+def terminal_only(told: dict[str, Raw]) -> list[str]:
+    """Return the commands that the CLI lists for its own terminal only."""
+    return list(_names(told, "terminal_slash_commands"))[:MAX_COMMANDS]
 
 
 def _names(told: dict[str, Raw], field: str) -> Iterable[str]:

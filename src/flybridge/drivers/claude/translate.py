@@ -51,6 +51,7 @@ NOISE: Mapping[tuple[str, str], str] = {
 INTERRUPTED = "[Request interrupted by user"
 TEXT_CHARS = 8192
 MAX_DENIALS = 64
+MAX_MODEL = 256
 OPEN_KINDS: Mapping[type, BlockKind] = {
     w.TextBlock: "text",
     w.ThinkingBlock: "thinking",
@@ -181,6 +182,12 @@ def window_of(model_usage: w.MaybeRaw, model: str) -> int:
 def is_made_up(message: w.User) -> bool:
     """Whether the CLI speaks to the model in the user's name: go on, or a summary."""
     return message.is_synthetic is True or message.is_replay is False
+
+
+def fell_back(models: tuple[str, str]) -> str:
+    """Say that another model took over an answer; a name that is missing is left out."""
+    first, second = (one[:MAX_MODEL] for one in models)
+    return f"{first or 'the model'} declined to answer; {second or 'another model'} answers instead"
 
 
 def first_text(parts: Sequence[Raw]) -> str:

@@ -90,6 +90,7 @@ class Turns:
         self._memo.denials.clear()
         self._items.end_turn()
         self._prompts.end_turn()
+        self._reports.end_turn()
         reason = reason_of(result, stopping=self._memo.stopping)
         self._memo.window = window_of(result.model_usage, self._memo.model) or self._memo.window
         usage = result.usage

@@ -126,7 +126,8 @@ _NEWER = {
         "subtype type uuid"
     ),
     "system/hook_started": "hook_event hook_id hook_name session_id subtype type uuid",
-    "system/informational": "content level session_id subtype type uuid",
+    "system/commands_changed": "commands session_id subtype type uuid",
+    "system/informational": "content level prevent_continuation session_id subtype type uuid",
     "system/init": (
         "additional_directories agents analytics_disabled apiKeySource capabilities "
         "claude_code_version cwd fast_mode_disabled_reason fast_mode_state mcp_servers "

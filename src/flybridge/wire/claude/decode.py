@@ -307,6 +307,15 @@ def block(raw: Raw | bytes) -> Block | ServerToolResultBlock | None:
     return known
 
 
+def fallback(raw: Raw | bytes) -> tuple[str, str] | None:
+    """Read a ``fallback`` block: the model that declined, and the one that answers instead."""
+    if kind(raw) != "fallback":
+        return None
+    told = fields(raw)
+    first, second = (fields(told.get(name, Raw(b"{}"))).get("model") for name in ("from", "to"))
+    return text(first or UNSET), text(second or UNSET)
+
+
 def kind(raw: Raw | bytes) -> str:
     """The type of a block or of another object; "" when it has none."""
     found = _soft(_kind, raw)
