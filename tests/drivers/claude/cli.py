@@ -155,3 +155,17 @@ def only(facts: list[Out], kind: type[T]) -> T:
     """The one fact of this kind."""
     (found,) = [one for one in facts if isinstance(one, kind)]
     return found
+
+
+def printed(said: str, **fields: Any) -> bytes:
+    """What a local slash command prints from 2.1.80 to 2.1.299, in the model's place."""
+    body = {"id": "made-up", "model": "<synthetic>", "content": [text(said)]}
+    return line(type="assistant", message=body, parent_tool_use_id=None, **fields)
+
+
+def lifecycle(uuid: str, state: str) -> bytes:
+    return line(type="command_lifecycle", command_uuid=uuid, state=state)
+
+
+def requesting() -> bytes:
+    return line(type="system", subtype="status", status="requesting")

@@ -20,6 +20,10 @@ from tests.drivers.claude.cli import hear, response
 from tests.drivers.claude.replay import attached
 
 UNKNOWN = {"subtype": "error", "error": "Unsupported", "error_code": "unsupported_request"}
+UNKNOWN_200 = {
+    "subtype": "error",
+    "error": "Unsupported control request subtype: get_hooks_listing",
+}
 
 
 def asked(
@@ -167,10 +171,11 @@ def test_an_old_version_is_not_asked_what_it_never_answers() -> None:
     assert said_of(attached(), "the weather") == "not_supported"
 
 
-def test_what_the_agent_does_not_know_is_not_asked_again() -> None:
+@pytest.mark.parametrize("unknown", [UNKNOWN, UNKNOWN_200])
+def test_what_the_agent_does_not_know_is_not_asked_again(unknown: dict[str, str]) -> None:
     driver = attached()
     asked(driver, "hooks")
-    assert hear(driver, response("fb-kit-1", **UNKNOWN)) == [Answer("ref", error="not_supported")]
+    assert hear(driver, response("fb-kit-1", **unknown)) == [Answer("ref", error="not_supported")]
     again = attached(memo=driver.memo(SESSION))
     assert said_of(again, "hooks") == "not_supported"
     assert asked(again, "plan")

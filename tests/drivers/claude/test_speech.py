@@ -15,6 +15,8 @@ from tests.drivers.claude.cli import (
     kinds,
     line,
     only,
+    printed,
+    requesting,
     result,
     text,
     tool_result,
@@ -112,3 +114,46 @@ def test_the_clis_own_words_use_no_tokens() -> None:
         message={"id": "x", "model": "<synthetic>", "content": [text("API Error")], "usage": usage},
     )
     assert kinds(hear(attached(), said)) == ["TurnBegan", "Error"]
+
+
+# ---- D8: what a slash command prints, marked by the name of its model only -----------------------
+
+
+@pytest.mark.parametrize("version", ["2.1.80", "2.1.200", "2.1.250", "2.1.325"])
+def test_d08_what_only_a_made_up_model_says_is_printed_by_a_command(version: str) -> None:
+    facts = hear(attached(version), init(), printed("Total cost: $1"), result(result="again"))
+    assert only(facts, Notice) == Notice(text="Total cost: $1", command=True)
+    assert "ItemOpened" not in kinds(facts)
+    assert only(facts, TurnOver).message == ""
+
+
+def test_d08_a_printed_message_that_is_repeated_is_shown_once() -> None:
+    driver = attached("2.1.200")
+    hear(driver, init(), printed("Total cost: $1", uuid="u1"), result())
+    later = hear(driver, init(), printed("Total cost: $1", uuid="u1"), result())
+    assert "Notice" not in kinds(later)
+    again = hear(driver, init(), printed("Total cost: $1", uuid="u2"), result())
+    assert only(again, Notice).text == "Total cost: $1"
+
+
+def test_d08_the_same_name_in_a_turn_of_the_model_is_no_command() -> None:
+    facts = hear(attached("2.1.200"), init(), requesting(), printed("No response requested."))
+    assert "Notice" not in kinds(facts)
+    assert "ItemClosed" in kinds(facts)
+
+
+def test_d08_an_error_stays_an_error_and_a_block_nobody_knows_is_kept() -> None:
+    failed = printed("Invalid API key", error="authentication_failed")
+    assert only(hear(attached("2.1.200"), init(), failed), Error).code == "authentication_failed"
+    body = {"model": "<synthetic>", "content": [{"type": "hologram"}]}
+    facts = hear(attached("2.1.200"), init(), line(type="assistant", message=body))
+    assert kinds(facts)[-1] == "Unrecognised"
+
+
+def test_d08_what_context_counted_is_read_out_of_the_printed_words() -> None:
+    facts = hear(attached("2.1.200"), init(), printed("**Tokens:** 10.4k / 1m (1%)"))
+    gauge = only(facts, Gauge)
+    assert (gauge.name, json.loads(bytes(gauge.value))) == (
+        "context",
+        {"tokens": 10_400, "window": 1_000_000},
+    )

@@ -11,7 +11,8 @@ from flybridge.drivers.claude.driver import ClaudeDriver
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.commands import Interrupt
 from flybridge.model.events import ConversationLost, Error, Notice
-from flybridge.model.facts import InputEchoed, TurnOver
+from flybridge.model.facts import InputEchoed, ItemClosed, TurnOver
+from flybridge.model.ids import InputKey
 from flybridge.testing.drivers import INCARNATION, SESSION
 from tests.drivers.claude.cli import (
     assistant,
@@ -20,9 +21,12 @@ from tests.drivers.claude.cli import (
     hear,
     init,
     kinds,
+    lifecycle,
     line,
     message_start,
     only,
+    printed,
+    requesting,
     result,
     say,
     tell,
@@ -277,3 +281,95 @@ def test_a_conversation_that_cannot_be_resumed_is_said_to_be_lost() -> None:
     said = "No conversation found with session ID: x"
     told = hear(driver, result(subtype="error_during_execution", is_error=True, errors=[said]))
     assert told == [Error(code="agent", text=said), ConversationLost(reason=said)]
+
+
+# ---- D1: inputs that are never echoed (2.1.121 to 2.1.205) ---------------------------------------
+
+
+@pytest.mark.parametrize("version", ["2.1.38", "2.1.121", "2.1.200", "2.1.205", "2.1.325", ""])
+@pytest.mark.parametrize(
+    "said",
+    [
+        (printed("Total cost: $0"), result(result="Total cost: $0")),
+        (result(result="Unknown command: /nosuch"),),
+        (
+            user("<local-command-stdout>Compacted</local-command-stdout>", isReplay=True),
+            result(result=""),
+        ),
+    ],
+    ids=["printed", "unknown", "compacted"],
+)
+def test_d01_a_local_command_that_is_never_echoed_ends_with_its_turn(
+    version: str, said: tuple[bytes, ...]
+) -> None:
+    driver = attached(version)
+    say(driver, "/command", key="test:1")
+    say(driver, "hello", key="test:2")
+    facts = hear(driver, init(), *said)
+    assert only(facts, InputEchoed).key == "test:1"
+    assert kinds(facts)[-2:] == ["InputEchoed", "TurnOver"]
+
+
+def test_d01_a_whole_conversation_of_2_1_200_stays_in_step() -> None:
+    driver = attached("2.1.200")
+    for number, words in enumerate(("hello", "/cost", "hello", "/nosuch", "x")):
+        uuid = say(driver, words, key=f"test:{number}")["uuid"]
+        if words.startswith("/"):
+            facts = hear(driver, init(), printed("said", uuid=f"u{number}"), result())
+        else:
+            echo = user(words, isReplay=True, uuid=uuid)
+            facts = hear(driver, init(), requesting(), echo, assistant(text("ok")), result())
+        assert only(facts, InputEchoed).key == f"test:{number}"
+        assert kinds(facts)[-1] == "TurnOver"
+
+
+@pytest.mark.parametrize("version", ["2.1.121", "2.1.200", "2.1.325"])
+@pytest.mark.parametrize(
+    "own",
+    [
+        (requesting(), assistant(text("by myself")), result()),
+        (message_start(), result()),
+        (result(origin={"kind": "task-notification"}),),
+    ],
+    ids=["asked", "streamed", "named"],
+)
+def test_d01_a_turn_the_agent_began_takes_no_input_that_is_on_its_way(
+    version: str, own: tuple[bytes, ...]
+) -> None:
+    driver = attached(version)
+    say(driver, "hello", key="test:1")
+    assert "InputEchoed" not in kinds(hear(driver, init(), *own))
+    later = hear(driver, init(), printed("$0"), result())
+    assert only(later, InputEchoed).key == "test:1"
+
+
+def test_d01_an_agent_that_announces_inputs_is_believed_and_nothing_is_guessed() -> None:
+    driver = attached("2.1.200")
+    first = say(driver, "one", key="test:1")
+    assert "InputEchoed" not in kinds(hear(driver, lifecycle(first["uuid"], "queued")))
+    assert "InputEchoed" not in kinds(hear(driver, init(), printed("hi"), result()))
+    started = hear(driver, lifecycle(first["uuid"], "started"))
+    assert only(started, InputEchoed).key == "test:1"
+
+
+def test_d01_what_is_known_of_an_agent_survives_a_restart() -> None:
+    driver = attached("2.1.200")
+    first = say(driver, "one", key="test:1")
+    hear(driver, lifecycle(first["uuid"], "queued"), init(), requesting())
+    again = attached("2.1.200", driver.memo(SESSION))
+    assert "InputEchoed" not in kinds(hear(again, result()))
+
+
+@pytest.mark.parametrize(("version", "status"), [("2.1.200", "partial"), ("2.1.325", "complete")])
+def test_d01_a_text_that_an_interrupt_cut_is_partial_where_only_the_interrupt_tells(
+    version: str, status: str
+) -> None:
+    """2.1.325 confirms an interrupt with a list of what waits, and marks what it cut."""
+    driver = attached(version)
+    hear(driver, init(), message_start(), text_start())
+    driver.send(SESSION, Interrupt(), InputKey("test:stop"), 0)
+    (asked,) = [json.loads(one.data) for one in driver.take().lines]
+    more = {"response": {"still_queued": []}} if version == "2.1.325" else {}
+    answer = {"subtype": "success", "request_id": asked["request_id"], **more}
+    facts = hear(driver, line(type="control_response", response=answer), assistant(text("half")))
+    assert only(facts, ItemClosed).status == status

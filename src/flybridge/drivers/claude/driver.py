@@ -76,7 +76,7 @@ class ClaudeDriver:
             self._prompts,
             self._reports,
             resumed=spec.resume,
-            names_inputs=self._traits.names_inputs,
+            begins_turns=self._traits.begins_turns,
         )
         self._speech = Speech(
             self._memo, self._sink, self._items, self._prompts, self._reports, self._turns
@@ -287,7 +287,7 @@ class ClaudeDriver:
 
     def _status(self, status: w.Status) -> None:
         if status.status == "requesting":
-            self._turns.begin()
+            self._turns.ask_model()
         elif status.status == "compacting":
             self._sink.put(e.ContextCompacted(phase="started"))
         elif status.compact_error is not UNSET:

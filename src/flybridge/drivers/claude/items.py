@@ -168,7 +168,7 @@ class Items:
         if kind == "text" and self._is_repeated(message, parent, text) and index is None:
             return
         status: ItemStatus = "complete"
-        if message.aborted is True:
+        if message.aborted is True or (self._memo.halted and index is not None):
             status = "partial" if text else "discarded"
         head, blob = self._sink.text(text)
         if index is None:

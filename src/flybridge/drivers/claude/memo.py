@@ -24,6 +24,7 @@ MAX_BLOCKS = 256
 MAX_SEEN = 128
 MAX_TASKS = 100
 MAX_AGENTS = 64
+MAX_PRINTED = 64
 
 V = TypeVar("V")
 BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "tool", "other"]
@@ -100,7 +101,10 @@ class Memo(msgspec.Struct, omit_defaults=True):
     prompts_made: int = 0
     turn: bool = False
     spoke: bool = False  # the running turn has said something
+    asked_model: bool = False  # the running turn has asked the model; a local command does not
+    names_inputs: bool = False  # the agent announces inputs by their uuid (command_lifecycle)
     stopping: bool = False  # we asked for the end of the running turn
+    halted: bool = False  # and the agent has confirmed it, without a list of what waits
     last: str = ""  # the id of the last message, where it can be lost
     torn: bool = False  # the connection was lost while the running turn ran
     asker: str = ""  # the input that may have begun the running turn: the oldest without an echo
@@ -114,6 +118,7 @@ class Memo(msgspec.Struct, omit_defaults=True):
     context: int | None = 0  # tokens the model was last given; None: not known any more
     window: int = 0
     counted: dict[str, int] = {}  # the usage last shown
+    printed: list[int] = []  # checksums of the ids of messages that slash commands printed
     said: int = 0  # checksum of the last text, as long as nothing came after it
     said_in: str = ""  # the message it stood in
     plan: int = 0  # checksum of the plan last shown
@@ -135,6 +140,15 @@ class Memo(msgspec.Struct, omit_defaults=True):
         """Remember that this id of the agent's had its end."""
         self.seen.append(zlib.crc32(name.encode()))
         del self.seen[:-MAX_SEEN]
+
+    def note_printed(self, name: str) -> bool:
+        """Note the id of a message that a slash command printed; False if it was noted before."""
+        checksum = zlib.crc32(name.encode("utf-8", "replace"))
+        if checksum in self.printed:
+            return False
+        self.printed.append(checksum)
+        del self.printed[:-MAX_PRINTED]
+        return True
 
     def tell_denial(self, tool: str) -> bool:
         """Whether the denial of this call has to be told still; from now on it has not."""

@@ -28,6 +28,7 @@ from flybridge.wire.claude import messages as w
 from flybridge.wire.claude.decode import BROKEN, text
 
 QUERY_MS = 10_000
+UNSUPPORTED = "Unsupported control request subtype"  # older versions have no code for it
 PARAMS_BYTES = 4 * 1024
 ANSWER_BYTES = 4 * 2**20
 
@@ -110,7 +111,8 @@ def _inside(path: str) -> str:
 
 def is_unknown(memo: Memo, subtype: str, response: w.ResponseBody) -> bool:
     """Whether the CLI says that it does not know this kind of request: it is never asked again."""
-    if text(response.error_code) != "unsupported_request":
+    by_code = text(response.error_code) == "unsupported_request"
+    if not by_code and not text(response.error).startswith(UNSUPPORTED):
         return False
     if subtype not in memo.unsupported:
         memo.unsupported.append(subtype)

@@ -72,13 +72,16 @@ class Speech:
     def _evidence(self, parent: str) -> None:
         """A sub-agent may speak while no turn runs: only the main agent makes turns."""
         if not parent:
-            self._turns.begin()
+            self._turns.ask_model()
 
     def answered(self, message: w.Assistant) -> None:
         parent = (message.parent_tool_use_id or "")[:MAX_NAME]
-        self._evidence(parent)
         code = text(message.error)
-        if message.local_command_source is not UNSET and not code and not parent:
+        if message.message.model != SYNTHETIC:
+            self._evidence(parent)
+        elif not parent:
+            self._turns.begin()
+        if not code and not parent and self._is_printed(message):
             self._ran(message)
             return
         for raw in message.message.content:
@@ -114,12 +117,31 @@ class Speech:
         elif not said.startswith(INTERRUPTED) and not parent:
             self._sink.unrecognised(line, parent)
 
+    def _is_printed(self, message: w.Assistant) -> bool:
+        """Return whether a slash command of the CLI's own printed this in the model's name.
+
+        Up to 2.1.299 or so only the made-up name of the model tells; the same name stands on
+        other words of the CLI's in a turn that has asked the model.
+        """
+        if message.local_command_source is not UNSET:
+            return True
+        return message.message.model == SYNTHETIC and not self._memo.asked_model
+
     def _ran(self, message: w.Assistant) -> None:
-        """A slash command of the CLI's own, as newer versions answer it: in the model's name."""
+        """Show what a slash command printed; once, though a compaction may repeat the message."""
+        name = text(message.uuid)
+        if name and not self._memo.note_printed(name):
+            return
         outcome = message.local_command_outcome
         ended = "" if outcome is UNSET else text(fields(outcome).get("kind", UNSET))
         bad = bool(ended) or failed(text(message.local_command_source))
-        self._printed("\n".join(texts(message.message.content)), bad=bad)
+        for raw in message.message.content:
+            if not isinstance(block(raw), w.TextBlock):
+                self._sink.unrecognised(raw)
+        said = "\n".join(texts(message.message.content))
+        self._printed(said, bad=bad)
+        if message.context_usage is UNSET:
+            self._count(said)
         counted = {} if message.context_usage is UNSET else fields(message.context_usage)
         used = number(counted.get("total_tokens", UNSET))
         window = number(counted.get("raw_max_tokens", UNSET))

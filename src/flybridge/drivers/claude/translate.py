@@ -97,6 +97,12 @@ def message_of(result: w.Result, reason: Reason, *, spoke: bool) -> str:
     return said[:TEXT_CHARS] or _LIMIT_WORDS.get(result.subtype, "")
 
 
+def has_own_origin(result: w.Result) -> bool:
+    """Whether the CLI says that no person's input began this turn."""
+    origin = {} if result.origin is UNSET else fields(result.origin)
+    return text(origin.get("kind", UNSET)) not in ("", "human")
+
+
 def errors_of(result: w.Result) -> list[str]:
     if result.errors is UNSET:
         return []

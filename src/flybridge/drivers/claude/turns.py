@@ -14,6 +14,7 @@ from flybridge.drivers.claude.translate import (
     TEXT_CHARS,
     denials_of,
     errors_of,
+    has_own_origin,
     message_of,
     readable,
     reason_of,
@@ -41,7 +42,7 @@ class Turns:
         reports: Reports,
         *,
         resumed: bool,
-        names_inputs: bool,
+        begins_turns: bool,
     ) -> None:
         self._memo = memo
         self._sink = sink
@@ -49,19 +50,26 @@ class Turns:
         self._prompts = prompts
         self._reports = reports
         self._resumed = resumed
-        self._names_inputs = names_inputs
+        self._begins_turns = begins_turns
 
     def begin(self) -> None:
         """The first evidence of a turn, asked for or not."""
         if not self._memo.turn:
             self._memo.turn = True
-            self._memo.spoke = self._memo.stopping = False
+            self._memo.spoke = self._memo.stopping = self._memo.halted = False
+            self._memo.asked_model = False
             self._memo.asker = next(iter(self._memo.echoes), "")
             self._sink.put(TurnBegan())
+
+    def ask_model(self) -> None:
+        """Note that the model is asked in the running turn; begin one if none runs."""
+        self.begin()
+        self._memo.asked_model = True
 
     # ---- inputs ---------------------------------------------------------------------------------
 
     def lifecycle(self, message: w.CommandLifecycle) -> None:
+        self._memo.names_inputs = True
         key = self._memo.echoes.get(message.command_uuid)
         if message.state == "started":
             self.begin()
@@ -84,7 +92,7 @@ class Turns:
         if not self._memo.turn:
             self._stray_result(result, line)
             return
-        unheard = self._find_asker()
+        unheard = self._find_asker(result)
         for tool, name in denials_of(result):
             self._items.denied(tool, name)
         self._memo.denials.clear()
@@ -112,21 +120,26 @@ class Turns:
         )
         self.lost()
 
-    def _find_asker(self) -> bool:
-        """Whether the input of this turn had no echo until now.
+    def _find_asker(self, result: w.Result) -> bool:
+        """Confirm the input of this turn if the agent never echoed it; return whether it was so.
 
-        2.1.38 echoes no local command, nor a prompt that a hook blocked.
+        Up to 2.1.205 no local command is echoed, nor a prompt that a hook blocked. Inputs are
+        taken one after the other, so a turn in which nothing was echoed belongs to the oldest
+        input that had no echo when the turn began, unless the agent began it by itself:
 
-        It takes inputs one after the other and begins no turn by itself, so a turn in which
-        nothing was echoed is that of the oldest input that had no echo when the turn began.
-        Newer versions do begin turns by themselves, and say of each input when it runs.
+        - an agent that announces its inputs (``command_lifecycle``) has named the input already;
+        - a turn with an origin of its own says so;
+        - every prompt that the model was asked about is echoed before the turn ends, so a turn
+          that asked the model and echoed nothing is the agent's own, where it has such turns.
         """
         key = self._memo.echoes.get(self._memo.asker)
-        if key is not None and not self._names_inputs:
-            del self._memo.echoes[self._memo.asker]
-            self._sink.put(InputEchoed(key=key))
-            return True
-        return False
+        if key is None or self._memo.names_inputs or has_own_origin(result):
+            return False
+        if self._begins_turns and self._memo.asked_model:
+            return False
+        del self._memo.echoes[self._memo.asker]
+        self._sink.put(InputEchoed(key=key))
+        return True
 
     def tear_off(self, message: str) -> None:
         """End a turn whose own end was lost."""
@@ -138,6 +151,7 @@ class Turns:
     def lost(self) -> None:
         """No turn runs any more."""
         self._memo.turn = self._memo.spoke = self._memo.stopping = self._memo.torn = False
+        self._memo.asked_model = self._memo.halted = False
         self._memo.asker = self._memo.said_in = ""
 
     def _stray_result(self, result: w.Result, line: bytes) -> None:

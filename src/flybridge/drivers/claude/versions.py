@@ -1,9 +1,13 @@
 """What each range of versions of Claude Code takes and does. Nowhere else is a version compared.
 
-Two versions were measured: 2.1.38 and 2.1.325. What lies between is taken for the old one up
-to the last that took ``--sdk-url``, because a request an old one does not know is never
-answered; what is newer, or cannot be read, for the new one, which says so itself when it does
-not know a request.
+Three versions are measured: 2.1.38, 2.1.200 and 2.1.325. Whatever is not newer than the last
+that took ``--sdk-url`` is treated as the old one, because a request an old one does not know is
+never answered. Everything newer says so itself when it does not know a request. Up to 2.1.205 it
+is treated as the middle one; what follows, or cannot be read, as the new one.
+
+The middle one does not announce inputs by their uuid (``command_lifecycle``), the new one does.
+No version is compared for that: the driver goes by what the running agent does (see
+``turns.py``), so a program that hides its version is understood all the same.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     efforts: frozenset[str]
     env: Mapping[str, str]  # what it is started with
     separator: str  # between several chosen labels; the new one takes "a,b" for free text
-    names_inputs: bool  # says by its uuid when an input begins and ends (command_lifecycle)
+    begins_turns: bool  # begins turns by itself, for example when a background task has ended
     cancels_queue: bool  # an interrupt can take back what waits
     main_agents: bool  # --agent works; the old one reads no input with it, and ends
     fast: bool  # has a fast mode; the old one has it in its own terminal only
@@ -60,7 +64,7 @@ OLD = Traits(
     # TodoWrite: whoever moves up keeps the same list. With "0" the old tool is back.
     env={"CLAUDE_CODE_ENABLE_TASKS": "1"},
     separator=",",
-    names_inputs=False,
+    begins_turns=False,
     cancels_queue=False,
     main_agents=False,
     fast=False,
@@ -90,17 +94,25 @@ NEW = Traits(
     efforts=frozenset({"low", "medium", "high", "xhigh", "max"}),
     env={"CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS": "1"},  # it says when it is idle
     separator=", ",
-    names_inputs=True,
+    begins_turns=True,
     cancels_queue=True,
     main_agents=True,
     fast=True,
     logs_in=True,
     transports=frozenset({"stdio"}),
 )
+MIDDLE = msgspec.structs.replace(
+    NEW,
+    queries=NEW.queries - {"status", "permission_rules", "hooks", "memory", "task_output"},
+    cancels_queue=False,
+)
 LAST_OLD = (2, 1, 120)
+LAST_MIDDLE = (2, 1, 205)
 
 
 def traits_of(version: str) -> Traits:
     """What is known of a version; one that cannot be read is taken for new."""
     numbers = tuple(int(one) for one in version.split(".")[:4] if one.isdecimal())
-    return OLD if numbers and numbers <= LAST_OLD else NEW
+    if not numbers or numbers > LAST_MIDDLE:
+        return NEW
+    return OLD if numbers <= LAST_OLD else MIDDLE

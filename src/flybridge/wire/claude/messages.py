@@ -160,6 +160,7 @@ class Assistant(Struct, frozen=True, kw_only=True, tag="assistant"):
 
     message: AssistantBody
     parent_tool_use_id: str | None = None
+    uuid: MaybeRaw = UNSET
     error: MaybeRaw = UNSET
     aborted: bool | UnsetType = UNSET
     local_command_source: MaybeRaw = UNSET  # newer: a slash command printed this
@@ -198,6 +199,7 @@ class Result(Struct, frozen=True, kw_only=True, tag="result"):
     model_usage: MaybeRaw = field(name="modelUsage", default=UNSET)
     model_usage_since_last_result: MaybeRaw = UNSET
     permission_denials: MaybeRaw = UNSET
+    origin: MaybeRaw = UNSET  # what began the turn, where it was no input
 
 
 class Init(Struct, frozen=True, kw_only=True, tag="init", tag_field="subtype"):
