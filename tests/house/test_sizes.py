@@ -1,10 +1,10 @@
-"""A file of more than 400 lines is usually two ideas."""
+"""A file of more than 500 lines is usually two ideas."""
 
 from __future__ import annotations
 
 from tests.house.tree import files, name
 
-MAX_LINES = 400
+MAX_LINES = 500
 # file → why it may be longer
 LONGER: dict[str, str] = {
     "src/flybridge/runtime/keeper_program.py": "one stdlib file by design: it is run by its path",
@@ -12,7 +12,7 @@ LONGER: dict[str, str] = {
 }
 
 
-def test_no_source_file_is_longer_than_400_lines() -> None:
+def test_no_source_file_is_longer_than_500_lines() -> None:
     long = {
         name(path): lines
         for path in files(".py")

@@ -10,6 +10,7 @@ from flybridge.runtime.caller import FORWARDED
 from flybridge.runtime.process import start_time
 from flybridge.server.login import Login
 from flybridge.server.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
+from tests.login import headers_for
 from tests.server.relay import ask, relaying
 from tests.server.web import Web
 
@@ -123,8 +124,8 @@ TALK = ["input", "interrupt", "view"]
 ALL = ["admin", "approve", "input", "interrupt", "spawn", "view"]
 
 
-async def me_through(web: Web, port: int, cookie: str) -> Me:
-    headers = {"cookie": f"{web.authority.cookie}={cookie}"}
+async def me_through(web: Web, port: int, login: Login) -> Me:
+    headers = headers_for(web.authority.cookie, login)
     status, found, _ = await asyncio.to_thread(ask, port, web.port, "GET", "/me", None, headers)
     assert status == 200
     return msgspec.convert(found, Me)
@@ -150,10 +151,10 @@ async def test_a02_a_login_holds_in_full_on_a_forwarded_connection_if_it_was_mad
         assert (less.peer, less.scopes) == ("forwarded", TALK)
         assert (less.withheld, less.reason) == (["admin", "approve", "spawn"], FORWARDED)
         assert not less.of_agent
-        for cookie in (remote, by_password):
-            me = await me_through(web, port, cookie)
+        for login in (remote, by_password):
+            me = await me_through(web, port, login)
             assert (me.peer, me.scopes, me.reason) == ("forwarded", ALL, "")
-        headers = {"cookie": f"{web.authority.cookie}={usual}"}
+        headers = headers_for(web.authority.cookie, usual)
         got = await asyncio.to_thread(ask, port, web.port, "GET", "/tokens", None, headers)
         assert (got[0], got[1]["code"], got[1]["data"]["why"]) == (403, "not_allowed", FORWARDED)
 
