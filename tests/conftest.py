@@ -51,10 +51,16 @@ def _can_trace() -> bool:
     return done.returncode == 0
 
 
-def _can_unshare() -> bool:
-    """Whether an ordinary user may make pid namespaces here: some systems forbid it."""
-    argv = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"]
-    return bool(shutil.which("unshare")) and not subprocess.run(argv, check=False).returncode
+def _system_program(name: str) -> bool:
+    """Whether a program is there that may not be in an ordinary user's path."""
+    return bool(shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin"))
+
+
+def _runs(*argv: str) -> bool:
+    """Whether this can be run here: many containers allow no namespaces."""
+    if not shutil.which(argv[0]):
+        return False
+    return subprocess.run(argv, capture_output=True, timeout=20).returncode == 0
 
 
 def _has_peer_pidfd() -> bool:
@@ -80,9 +86,12 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "chromium": lambda: chromium() is not None,
     "page": (PAGE / "index.html").is_file,
     "page-tools": (PAGE.parents[3] / "web" / "node_modules" / "vite" / "package.json").is_file,
+    "sshd": lambda: _system_program("sshd") and _program("ssh")(),
+    "nginx": lambda: _system_program("nginx"),
+    "bwrap": lambda: _runs("bwrap", "--unshare-user", "--dev-bind", "/", "/", "true"),
+    "userns": lambda: _runs("unshare", "--user", "--map-current-user", "--pid", "--fork", "true"),
     "root": lambda: os.geteuid() == 0,
     "ordinary-user": lambda: os.geteuid() != 0,
-    "pid-namespace": _can_unshare,
     "peer-pidfd": _has_peer_pidfd,
     "linux": lambda: Path("/proc/self/stat").exists(),
     "full": lambda: Path("/dev/full").exists(),

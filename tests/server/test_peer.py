@@ -101,7 +101,7 @@ os.waitpid(person, 0)
 """
 
 
-@pytest.mark.needs("pid-namespace", "peer-pidfd")
+@pytest.mark.needs("userns", "peer-pidfd")
 def test_a05_a_pid_that_a_person_got_since_is_not_the_peer(short_tmp: Path) -> None:
     own_pids = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
     done = subprocess.run(
