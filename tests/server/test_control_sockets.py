@@ -93,6 +93,22 @@ async def test_a_token_comes_with_the_upgrade_or_there_is_nobody(place: Steered)
     assert ended.value.rcvd.code == 4401
 
 
+async def test_a04_a_cookie_alone_steers_nothing(place: Steered) -> None:
+    live = await place.ready()
+    login = place.sender()
+    message = place.message(live, sender="boss")
+    for first in ({"type": "auth", "key": login.key}, message):
+        async with dial(place, cookie=login.cookie) as socket:
+            await socket.send(json.dumps(first))
+            with pytest.raises(ConnectionClosed) as ended:
+                await socket.recv()
+        assert ended.value.rcvd is not None
+        assert ended.value.rcvd.code == 4401
+    got = await place.call("POST", "/control", message, cookie=login.cookie)
+    assert (got.status, got.code) == (401, "login_incomplete")
+    assert place.lines() == []
+
+
 @pytest.mark.abuse(31)
 @pytest.mark.parametrize("scopes", [("view", "input", "interrupt"), ("approve", "admin", "spawn")])
 async def test_31_every_other_right_together_is_not_this_one(
