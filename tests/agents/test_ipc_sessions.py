@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
+from flybridge.model.commands import Delete
+from flybridge.model.deliveries import Stage
 from flybridge.runtime.keeper_program import read_file
 from tests.agents.ipc_front import Front, kinds
 from tests.agents.rig import Bridge
 from tests.agents.talk import bash, waiting
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
+ENDS = ("turn_complete", "turn_cancelled")
 
 
 async def session_of(bridge: Bridge, front: Front) -> str:
@@ -305,3 +309,50 @@ async def test_it_ends_with_its_input_a_signal_or_a_wrong_version(bridge: Bridge
             await asyncio.sleep(0)
         finally:
             await client.close()
+
+
+async def test_d10_an_agent_that_dies_after_an_interrupt_is_no_error(bridge: Bridge) -> None:
+    async with await Front.start(bridge, None, "--new") as front:
+        await front.turn("first", {"say": "One."})
+        agent = bridge.agent_of(await session_of(bridge, front))
+        front.say("talk", {"say": "word ", "repeat": 400, "deltas": 400, "pause_s": 0.1})
+        await front.next("assistant_text")
+        begin = len(front.seen)
+        os.kill(agent, signal.SIGSTOP)  # it hears nothing of the interrupt
+        front.send({"type": "interrupt"})
+        front.send({"type": "view", "name": "session_state"})
+        await front.next("view")  # the interrupt before it was taken
+        os.kill(agent, signal.SIGKILL)
+        await front.until(lambda: any(one["type"] in ENDS for one in front.seen[begin:]))
+        assert "error" not in kinds(front.seen[begin:])
+        assert (await front.turn("go on", {"say": "On."}))[-1]["result"] == "success"
+
+
+async def test_d02_every_session_command_is_acknowledged(bridge: Bridge) -> None:
+    async with await Front.start(bridge, bridge.repository("ipc-new"), "--new") as front:
+        for _ in range(2):
+            front.send({"type": "session_command", "command": "new"})
+            assert (await front.next("session_init"))["session_id"] == "pending"
+
+
+async def test_d11_a_conversation_of_tugtalks_goes_on(bridge: Bridge) -> None:
+    cwd = bridge.repository("ipc-moved")
+    async with await Front.start(bridge, cwd, "--new") as front:
+        got = await front.turn("said-to-tugtalk", {"say": "Noted."})
+        known = next(one for one in got if one["type"] == "system_metadata")["session_id"]
+        await bridge.saved("said-to-tugtalk")
+        session = await session_of(bridge, front)
+        front.end_input()
+        assert await front.ended() == 0
+    client = await bridge.client()
+    try:  # as if it had been said elsewhere
+        await client.submit(session, Delete(), request="forget", until=Stage.ACCEPTED)
+    finally:
+        await client.close()
+    (cwd / ".tugtool").mkdir()
+    (cwd / ".tugtool" / ".session").write_text(known)
+    async with await Front.start(bridge, cwd) as front:
+        assert front.seen[1]["session_id"] == known
+        await front.turn("what-was-said", {"say": "That."})
+        given = [one for one in bridge.api.turns if "what-was-said" in str(one.given())][-1]
+        assert any("said-to-tugtalk" in text for text in given.given())

@@ -383,3 +383,17 @@ async def test_an_api_error_is_an_error_and_the_turn_ends_as_one(bridge: Bridge)
             assert "no luck" in got[1]["message"] or str(status) in got[1]["message"]
             assert got[-1]["result"] == "error"
         assert (await front.turn("after", {"say": "Fine."}))[-1]["result"] == "success"
+
+
+async def test_d05_an_interrupt_right_behind_its_message_is_no_error(bridge: Bridge) -> None:
+    async with await Front.start(bridge, None, "--new") as front:
+        await front.turn("first", {"say": "One."})
+        for number in range(3):
+            begin = len(front.seen)
+            words = {"say": "word ", "repeat": 200, "deltas": 200, "pause_s": 0.05}
+            front.say(f"behind {number}", words)
+            front.send({"type": "interrupt"})
+            over = await front.next("turn_complete")
+            assert over["result"] == "error"
+            assert "error" not in kinds(front.seen[begin:])
+        assert (await front.turn("go on", {"say": "On."}))[-1]["result"] == "success"

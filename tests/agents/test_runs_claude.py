@@ -111,6 +111,30 @@ def test_saying_something_looks_the_same(bridge: Bridge, demo: Home) -> None:
     assert theirs[-1]["payload"]["usage"]["output_tokens"] > 0
 
 
+@pytest.mark.parametrize("command", ["/context", "/cost"])
+def test_d03_what_a_local_command_prints_is_the_text_of_the_run(
+    bridge: Bridge, command: str
+) -> None:
+    frames = with_claude(bridge, command)
+    texts = [one["payload"]["content"] for one in frames if one["payload"].get("kind") == "text"]
+    assert len(texts) == 1
+    assert len(texts[0].strip()) > 20
+    assert frames[-1]["type"] == "run.completed"
+    assert frames[-1]["payload"]["summary"] == texts[0]
+    argv = [sys.executable, "-m", "flybridge", "adhoc", "--state", str(bridge.state.path)]
+    done = subprocess.run(
+        [*argv, "--output", "cli", "--agent", "claude", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=bridge.claude.cwd,
+        start_new_session=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.strip()) > 20
+
+
 @pytest.mark.conforms("S4-same")
 def test_writing_a_file_looks_the_same(bridge: Bridge, demo: Home) -> None:
     path = bridge.claude.cwd / f"note-{bridge.claude.version}.txt"
