@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visitor
-from tests.web.rig import Served
+from tests.web.rig import Served, Size
 
 _names = itertools.count()
 
@@ -98,3 +99,22 @@ def test_what_waits_is_never_put_away(gateway: Served, visitor: Visitor) -> None
     needs.get_by_role("button", name="Deny", exact=True).click()
     needs.get_by_role("button", name="Deny", exact=True).last.click()
     expect(page.get_by_role("link", name="Archived, and asks")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_web_b13_the_board_counts_sessions_and_names_prompts(
+    gateway: Served, visitor: Visitor, size: Size
+) -> None:
+    session = gateway.new_session(f"board-{next(_names)}", title="Two at once")
+    gateway.say(session, "agents", f"say-{next(_names)}", until="written")
+    page = visitor(size=size).open()
+    needs = page.get_by_role("region", name="Needs you")
+    expect(needs.get_by_role("button", name="Allow once")).to_have_count(2)
+    heading = needs.get_by_role("heading", level=2)
+    expect(heading).to_have_text("Needs you 1 · 2 prompts")
+    expect(page.get_by_text("1 needs you", exact=True)).to_be_visible()
+    needs.get_by_role("button", name="Allow once").first.click()
+    expect(heading).to_have_text("Needs you 1")
+    expect(page.get_by_text("1 needs you", exact=True)).to_be_visible()
+    needs.get_by_role("button", name="Allow once").first.click()
+    expect(needs).to_have_count(0)

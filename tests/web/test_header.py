@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import subprocess
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.conftest import Visitor
-from tests.web.rig import Served
+from tests.web.rig import Served, Size
 
 _names = itertools.count()
 
@@ -33,3 +34,18 @@ def test_a_title_is_read_to_its_end_before_anything_else(gateway: Served, visito
     heading = page.get_by_role("heading", name=title)
     expect(heading).to_be_visible()
     assert heading.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+
+
+@pytest.mark.parametrize("words", ["crash", "error"])
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_web_b09_the_mark_above_a_session_is_that_of_the_list(
+    gateway: Served, visitor: Visitor, words: str, size: Size
+) -> None:
+    title = f"Marked {next(_names)}"
+    session = gateway.new_session(f"header-{next(_names)}", title=title)
+    gateway.say(session, words, f"say-{next(_names)}", until="written")
+    page = visitor(size=size).open(f"/s/{session}")
+    header = page.locator("header").filter(has=page.get_by_role("heading", name=title))
+    expect(header.get_by_role("img", name="failed")).to_be_visible()
+    if size == "desk":
+        expect(page.get_by_text("The last turn failed").first).to_be_visible()  # in the list

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visitor
-from tests.web.rig import Served
+from tests.web.rig import Served, Size
 
 _names = itertools.count()
 
@@ -201,3 +201,20 @@ def test_code_in_a_change_has_its_colours(gateway: Served, visitor: Visitor) -> 
     )
     # of the whole file, or of the line that changes, if another test has made the file
     expect(change.locator(".syn-keyword").first).to_have_text(re.compile("^(def|return)$"))
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_web_b03_a_declined_question_says_so(gateway: Served, visitor: Visitor, size: Size) -> None:
+    session = gateway.new_session(f"declined-{next(_names)}")
+    gateway.say(session, "question", f"say-{next(_names)}", until="written")
+    page = visitor(size=size).open(f"/s/{session}")
+    page.get_by_role("button", name="Do not answer").click()
+    card = page.locator("[data-tool=AskUserQuestion]")
+    line = card.get_by_role("button").first
+    expect(line).to_contain_text("declined")
+    expect(line).not_to_contain_text("denied")
+    if line.get_attribute("aria-expanded") == "false":
+        line.click()
+    expect(card).to_contain_text("Declined by you")
+    expect(card).not_to_contain_text("No answer yet")
+    expect(page.get_by_text("without asking anybody")).to_have_count(0)

@@ -83,16 +83,19 @@ export interface ToolItem extends Base {
   readonly detail: Json | undefined;
   readonly diffs: readonly Diff[];
   readonly runMs: number;
+  /** Of a sub-agent: how long its prompts waited for a person since then. */
+  readonly waitedMs: number;
   readonly endedMs: number;
   readonly turn: string;
   /** The turn was stopped while it ran. */
   readonly stopped: boolean;
-  /** How its permission was decided, if somebody was asked. */
+  /** How its permission was decided, or its questions were answered, if somebody was asked. */
   readonly decision: Decision | undefined;
 }
 
 export interface Decision {
-  readonly how: "allowed" | "cancelled" | "denied" | "expired" | "orphaned" | "auto";
+  readonly how:
+    "allowed" | "answered" | "cancelled" | "declined" | "denied" | "expired" | "orphaned" | "auto";
   readonly by: string;
   readonly message: string;
   /** A person changed the input before it ran. */
@@ -114,6 +117,8 @@ export interface ResultItem extends Base {
   readonly message: string;
   readonly costUsd: number;
   readonly startedMs: number;
+  /** How long of that a person was waited for. */
+  readonly waitedMs: number;
   readonly usage: Json | undefined;
   readonly detail: Json | undefined;
   readonly added: number;

@@ -35,6 +35,7 @@ export function emptyTool(base: Base, turn: string): ToolItem {
     detail: undefined,
     diffs: [],
     runMs: 0,
+    waitedMs: 0,
     endedMs: 0,
     turn,
     stopped: false,
@@ -124,6 +125,16 @@ export function decidedTool(
   };
 }
 
+/** Questions that were answered or not: the time that took is none of the tool's. */
+export function answeredTool(
+  known: ToolItem,
+  event: Of<"question.closed">,
+  line: EventLine,
+): ToolItem {
+  const decision = { how: event.how, by: event.by ?? "", message: "", edited: false } as const;
+  return { ...known, runMs: line.at_ms, decision: { ...decision, rules: [], place: "" } };
+}
+
 function inputIn(event: {
   readonly input?: unknown;
   readonly blob?: string;
@@ -140,6 +151,7 @@ export function resultOf(from: Transcript, event: Of<"turn.ended">, line: EventL
     message: event.message ?? "",
     costUsd: event.cost_usd ?? 0,
     startedMs: from.turnStartedMs,
+    waitedMs: from.waits.ofTurn(line.at_ms),
     usage: event.usage as Json | undefined,
     detail: event.detail as Json | undefined,
     added: from.added,

@@ -372,3 +372,42 @@ test("a change of one item names that item and nothing else", () => {
   );
   expect(changed).toEqual(["item:x"]);
 });
+
+test("web_b03: a question that was declined says so on its call, and nothing else does", () => {
+  const call: SessionEvent = {
+    type: "tool.started",
+    item: "t",
+    name: "AskUserQuestion",
+    input: {},
+  };
+  const asks = { type: "question.requested", prompt: "q", digest: "d", item: "t" } as const;
+  const after = fold(
+    call,
+    { ...asks, questions: [] },
+    { type: "question.closed", prompt: "q", how: "declined", by: "uid:0" },
+  );
+  expect(tool(after).decision).toMatchObject({ how: "declined", by: "uid:0" });
+  expect(tool(after).runMs).toBe(3000); // the time it took somebody to decide does not count
+  expect([...after.items.values()].filter((one) => one.kind === "note")).toEqual([]);
+});
+
+test("web_b17: the time in which a person is waited for is not that of the turn or sub-agent", () => {
+  const agent: SessionEvent = { type: "tool.started", item: "a", name: "Agent", input: {} };
+  const bash = { type: "tool.started", item: "t", name: "Bash", input: {}, parent: "a" } as const;
+  const asks = { type: "permission.requested", prompt: "p", digest: "d" } as const;
+  const events: [number, SessionEvent][] = [
+    [0, { type: "turn.started", turn: "1" }],
+    [1000, agent],
+    [2000, bash],
+    [3000, { ...asks, tool: "Bash", input: {}, item: "t", parent: "a" }],
+    [603_000, { type: "permission.closed", prompt: "p", how: "allowed" }],
+    [604_000, { type: "tool.result", item: "t" }],
+    [605_000, { type: "tool.result", item: "a" }],
+    [606_000, { type: "turn.ended", turn: "1" }],
+  ];
+  const after = new Transcript();
+  events.forEach(([at_ms, event], seq) => after.apply({ ...lineOf(event, seq + 1), at_ms }));
+  expect(after.items.get("a")).toMatchObject({ runMs: 1000, waitedMs: 600_000 });
+  expect(tool(after)).toMatchObject({ runMs: 603_000, waitedMs: 0 });
+  expect(lastOf(after)).toMatchObject({ kind: "result", waitedMs: 600_000 });
+});

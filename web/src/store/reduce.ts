@@ -12,6 +12,7 @@ import { noteOf } from "./notes.ts";
 import { promptOfEvent } from "./prompts.ts";
 import { reduceInput } from "./reduce-inputs.ts";
 import {
+  answeredTool,
   closeText,
   decidedTool,
   emptyText,
@@ -21,6 +22,7 @@ import {
 } from "./reduce-items.ts";
 import { tasksOf } from "./tasks.ts";
 import { type Fields, fieldsOf, listOf } from "./values.ts";
+import { Waits } from "./waits.ts";
 
 export type Changed = (key: string) => void;
 
@@ -54,6 +56,9 @@ export class Transcript {
   /** What the agent refused last that is no message, and why. */
   refusal: { readonly key: string; readonly reason: string } = { key: "", reason: "" };
 
+  /** How long people were waited for. */
+  readonly waits = new Waits(this.items);
+
   /** Calls of sub-agents that were only named by what they did. */
   readonly guessed = new Set<string>();
 
@@ -85,6 +90,7 @@ export class Transcript {
           ...this.prompts.filter((one) => one.id !== event.prompt),
           promptOfEvent(event, line.at_ms),
         ];
+        this.waits.opened(promptOfEvent(event, line.at_ms), line.at_ms);
         this.changed("prompts");
         break;
       case "permission.closed":
@@ -94,6 +100,7 @@ export class Transcript {
       case "turn.started":
         this.turn = event.turn;
         this.turnStartedMs = line.at_ms;
+        this.waits.begin(line.at_ms);
         this.added = this.removed = 0;
         this.changed("turn");
         break;
@@ -130,6 +137,7 @@ export class Transcript {
         this.note(line);
         break;
       case "agent.exited":
+        this.waits.end(line.at_ms);
         if (this.prompts.length > 0) {
           this.prompts = [];
           this.changed("prompts");
@@ -239,13 +247,19 @@ export class Transcript {
     const asked = this.prompts.find((one) => one.id === event.prompt);
     this.prompts = this.prompts.filter((one) => one.id !== event.prompt);
     this.changed("prompts");
-    if (event.type === "question.closed") {
-      this.note(line);
-      return;
-    }
+    this.waited(this.waits.closed(event.prompt, line.at_ms));
     const known = asked === undefined ? undefined : this.items.get(asked.item);
     if (asked === undefined || known?.kind !== "tool") this.note(line);
+    else if (event.type === "question.closed") this.put(answeredTool(known, event, line));
     else this.put(decidedTool(known, asked.input, event, line));
+  }
+
+  /** Sub-agents whose prompts are all closed go on. */
+  private waited(some: ReadonlyMap<string, number>): void {
+    for (const [id, ms] of some) {
+      const call = this.items.get(id);
+      if (call?.kind === "tool") this.put({ ...call, waitedMs: call.waitedMs + ms });
+    }
   }
 
   private note(line: EventLine): void {

@@ -69,5 +69,6 @@ export function rowWithView(row: Row, view: SessionView): Row {
     costUsd: view.cost_usd,
     model: view.model,
     mode: view.mode,
+    ended: view.ended,
   };
 }

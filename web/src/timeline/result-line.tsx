@@ -13,6 +13,18 @@ const WORDS: Readonly<Record<ResultItem["reason"], string>> = {
   agent_exited: "The agent ended",
 };
 
+/** Shorter waits are not worth a figure. */
+const WAITED_MS = 1000;
+
+/** How long it worked, and how long it waited for a person beside that. */
+function took(item: ResultItem): string {
+  const ms = item.atMs - item.startedMs;
+  if (item.startedMs === 0 || ms < 100) return "";
+  const waited = Math.min(item.waitedMs, ms);
+  if (waited < WAITED_MS) return duration(ms);
+  return `${duration(ms - waited)} + ${duration(waited)} waiting`;
+}
+
 interface Props {
   readonly item: ResultItem;
   /** A card beside it says what happened. */
@@ -26,9 +38,7 @@ export function ResultLine({ item, told }: Props): ReactNode {
   const bad = item.reason === "error" || item.reason === "agent_exited";
   const parts = [
     own(WORDS, told && bad ? "error" : item.reason),
-    item.startedMs > 0 && item.atMs - item.startedMs >= 100
-      ? duration(item.atMs - item.startedMs)
-      : "",
+    took(item),
     item.costUsd > 0 ? `+${money(item.costUsd)}` : "",
   ].filter((one) => one !== "");
   return (

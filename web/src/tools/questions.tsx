@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { questionsOf } from "../store/prompts.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
+import type { ToolItem } from "../store/items.ts";
 import type { BodyProps } from "./body.ts";
 import { Output } from "./output.tsx";
 import { inputOf } from "./target.ts";
@@ -17,9 +18,16 @@ export function Questions({ store, item }: BodyProps): ReactNode {
       {questions.map((one) => (
         <div key={one.question}>
           <dt>{one.question}</dt>
-          <dd>{textOf(answers[one.question]) || (item.status === "ok" ? "" : "No answer yet")}</dd>
+          <dd>{textOf(answers[one.question]) || unanswered(item)}</dd>
         </div>
       ))}
     </dl>
   );
+}
+
+/** Why there is no answer: not yet, or not any more. */
+function unanswered(item: ToolItem): string {
+  if (item.decision?.how === "declined") return "Declined";
+  if (item.status === "writing" || item.status === "running") return "No answer yet";
+  return item.status === "ok" ? "" : "Not answered";
 }

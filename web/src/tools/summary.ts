@@ -19,7 +19,7 @@ export function summaryOf(item: ToolItem): string {
   if (item.stopped) return "interrupted";
   switch (item.status) {
     case "denied":
-      return "denied";
+      return item.decision?.how === "declined" ? "declined" : "denied";
     case "error":
       return exitCode(item.text) ?? "failed";
     case "partial":

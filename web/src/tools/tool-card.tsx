@@ -7,6 +7,7 @@ import { useSeconds } from "../parts/use-seconds.ts";
 import { useApp, usePrompts, useView } from "../parts/use-store.ts";
 import type { Decision, ToolItem } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
+import { callsAbove } from "../store/waits.ts";
 import { fieldsOf } from "../store/values.ts";
 import { visible } from "../text/control.ts";
 import { Asked } from "./asked.tsx";
@@ -31,7 +32,9 @@ export function ToolCard({ store, item: told }: Props): ReactNode {
   const cwd = useView(store)?.cwd ?? "";
   const [open, setOpen] = useOpened(`${store.session}:${told.id}`, opensItself(told));
   const item = useInput(told, open);
-  const asked = usePrompts(store).some((one) => one.item === item.id);
+  const asked = usePrompts(store).some(
+    (one) => one.item === item.id || callsAbove(store.transcript.items, one).includes(item.id),
+  );
   const body = useId();
   const { added, removed } = changedLines(item);
   const summary = summaryOf(item);
@@ -88,11 +91,11 @@ function Changed({ item }: Pick<Props, "item">): ReactNode {
   return <span className={style.edited}>changed by {who}</span>;
 }
 
-/** How long it took, or has been running for. */
+/** How long it worked, or has been working for; the time its prompts were open does not count. */
 function Took({ item }: Pick<Props, "item">): ReactNode {
   const running = item.status === "running" && item.runMs > 0;
   const now = useSeconds(running);
-  const took = (running ? now : item.endedMs) - item.runMs;
+  const took = (running ? now : item.endedMs) - item.runMs - item.waitedMs;
   if (item.runMs === 0 || took < WORTH_MS) return null;
   return <span className={style.took}>{running ? elapsed(took) : duration(took)}</span>;
 }
@@ -122,6 +125,8 @@ function Decided({ item }: { readonly item: ToolItem }): ReactNode {
 
 const DECIDED: Readonly<Record<Decision["how"], string>> = {
   allowed: "Allowed",
+  answered: "Answered",
+  declined: "Declined",
   denied: "Denied",
   auto: "Decided by a rule",
   cancelled: "The question was taken back",
