@@ -48,6 +48,7 @@ def test_every_leaf_has_a_dotted_key() -> None:
         "serve.forwarders",
         "serve.users",
         "serve.base_path",
+        "serve.client_header",
         "serve.tls_cert",
         "serve.tls_key",
         "serve.companion_host",

@@ -14,6 +14,7 @@ from flybridge.server.incoming import (
     body_of,
     check_size,
     drain,
+    forwarded_client,
     head_of,
     params_of,
     source_of,
@@ -140,3 +141,26 @@ async def test_too_much_is_drained_within_a_bound(monkeypatch: pytest.MonkeyPatc
     await drain(receiving(piece(b"x"), piece(b"x")))
     monkeypatch.setattr(incoming, "DRAIN_S", 0.01)
     await drain(receiving(piece(b"x")))
+
+
+@pytest.mark.parametrize(
+    ("values", "source", "client"),
+    [
+        ([b"203.0.113.5"], "127.0.0.1", "203.0.113.5"),
+        ([b"1.1.1.1, 203.0.113.5"], "::1", "203.0.113.5"),  # a client can write the first ones
+        ([b"1.1.1.1", b"203.0.113.5"], "127.0.0.1", "203.0.113.5"),
+        ([b"2001:db8::1:2"], "127.0.0.1", "2001:db8::/64"),
+        ([b"[2001:db8::1:2]"], "127.0.0.1", "2001:db8::/64"),
+        ([b"203.0.113.5"], "192.0.2.1", "192.0.2.1"),  # no proxy of ours
+        ([b"nonsense"], "127.0.0.1", "127.0.0.1"),
+        ([b""], "127.0.0.1", "127.0.0.1"),
+        ([], "127.0.0.1", "127.0.0.1"),
+    ],
+)
+def test_the_client_of_a_proxy_is_the_last_it_names(
+    values: list[bytes], source: str, client: str
+) -> None:
+    headers = [(b"x-forwarded-for", value) for value in values]
+    head = Head(method="POST", target="/", headers=headers)
+    assert forwarded_client(head, b"x-forwarded-for", source) == client
+    assert forwarded_client(head, b"", source) == source  # nothing is believed by default

@@ -94,6 +94,7 @@ def _spec(
         base_path=known.base_path if base_path is None else base_path,
         tls_cert=tls_cert or known.tls_cert,
         tls_key=tls_key or known.tls_key,
+        client_header=known.client_header,
     )
     check_bind(spec)
     return spec

@@ -50,6 +50,7 @@ class ServeConfig(msgspec.Struct, frozen=True, kw_only=True):
     port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8420
     names: tuple[str, ...] = ()  # other names it goes by, say behind a proxy
     base_path: str = ""  # where a proxy puts it
+    client_header: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9-]{0,64}$")] = ""  # its client
     tls_cert: str = ""
     tls_key: str = ""
     forwarders: tuple[User, ...] = ()  # other Unix users whose programs pass connections on

@@ -270,6 +270,7 @@ class Authority:
         known = self._all.password
         if known is None or not await asyncio.to_thread(is_password, password, known):
             raise self._wrong(door, source, "password", counted=True)
+        self._limiter.succeeded(source)
         return self._new_login(ALL_SCOPES, "", door, source, forwarding=True)
 
     def _new_login(

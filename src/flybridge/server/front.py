@@ -73,6 +73,7 @@ class Front:
             history=history,
             peers=peers,
             secure=spec.secure,
+            client_header=spec.client_header,
         )
 
     @property

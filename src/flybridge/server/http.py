@@ -247,11 +247,13 @@ def make_app(
     history: ClaudeHistory | None = None,
     peers: TcpPeers | None = None,
     secure: bool = False,
+    client_header: str = "",
     keep_alive_s: float = 15.0,
     routes: Sequence[Route] = (),
 ) -> WebApp:
     """The application for one desk. ``peers`` judges connections; ``secure``: clients come by
-    TLS; ``routes`` are more of them."""
+    TLS; ``client_header``: the header in which a proxy on this machine names its client;
+    ``routes`` are more of them."""
     from flybridge.server.openapi import document
     from flybridge.server.routes.table import ROUTES
 
@@ -268,6 +270,7 @@ def make_app(
         audit_log=audit_log,
         history=history,
         secure=secure,
+        client_header=client_header.lower().encode(),
         base_path=gate.base_path,
         document=msgspec.json.encode(document(table, version=version, base_path=gate.base_path)),
     )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, MutableMapping
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 import msgspec
 
 from flybridge.errors import InvalidRequestError
+from flybridge.model.loopback import is_loopback
 from flybridge.server import strict_json
 from flybridge.server.gate import Head
 from flybridge.server.problems import HttpError
@@ -40,6 +42,24 @@ def head_of(scope: Scope) -> Head:
 def source_of(scope: Scope) -> str:
     client = scope.get("client")
     return str(client[0]) if client else ""
+
+
+def forwarded_client(head: Head, header: bytes, source: str) -> str:
+    """Return the client that a proxy on this machine names in ``header``, else ``source``.
+
+    A proxy appends the address it saw to what the client sent: only the last one counts. An
+    IPv6 client is counted by its network, of which it has all addresses.
+    """
+    if not header or not is_loopback(source):
+        return source
+    named = b",".join(head.all(header)).rpartition(b",")[2].strip().decode("latin-1")
+    try:
+        address = ip_address(named.strip("[]"))
+    except ValueError:
+        return source
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
+        return str(ip_network((address, 64), strict=False))
+    return named
 
 
 def address_of(scope: Scope) -> str:

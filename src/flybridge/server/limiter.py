@@ -8,6 +8,7 @@ PER_SOURCE = 10
 IN_ALL = 100
 WINDOW_MS = 60_000
 MAX_SOURCES = 4096
+MAX_KNOWN = 256
 
 
 class Limiter:
@@ -20,13 +21,23 @@ class Limiter:
         self._window_ms = window_ms
         self._all: deque[int] = deque(maxlen=in_all)
         self._by_source: OrderedDict[str, deque[int]] = OrderedDict()
+        self._known: OrderedDict[str, None] = OrderedDict()
 
     def wait_ms(self, source: str, now_ms: int) -> int:
-        """How long this source has to wait before it may try again; 0: it may."""
-        return max(
-            self._left(self._by_source.get(source), now_ms),
-            self._left(self._all, now_ms),
-        )
+        """How long this source has to wait before it may try again; 0: it may.
+
+        A source that was right before only has its own limit: what others do elsewhere does
+        not lock it out.
+        """
+        own = self._left(self._by_source.get(source), now_ms)
+        return own if source in self._known else max(own, self._left(self._all, now_ms))
+
+    def succeeded(self, source: str) -> None:
+        """Remember a source that was right."""
+        self._known[source] = None
+        self._known.move_to_end(source)
+        if len(self._known) > MAX_KNOWN:
+            self._known.popitem(last=False)
 
     def failed(self, source: str, now_ms: int) -> None:
         """Somebody was wrong."""

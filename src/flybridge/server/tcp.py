@@ -46,6 +46,7 @@ class TcpSpec(msgspec.Struct, frozen=True, kw_only=True):
     tls_cert: str = ""
     tls_key: str = ""
     base_path: str = ""
+    client_header: str = ""  # in which a proxy on this machine names its client
 
     @property
     def secure(self) -> bool:

@@ -118,6 +118,20 @@ async def test_the_audit_log_is_read_page_by_page(web: Web) -> None:
     assert [one["target"] for one in got.json["records"]] == ["t3", "t4"]
 
 
+async def test_behind_a_proxy_a_client_that_guesses_locks_out_nobody_else(web: Web) -> None:
+    await web.authority.set_password("correct horse battery")
+    web.app.api.client_header = b"x-forwarded-for"
+
+    async def tried(password: str, client: str) -> int:
+        headers = {"content-type": "application/json", "x-forwarded-for": f"9.9.9.9, {client}"}
+        body = msgspec.json.encode({"password": password})
+        return (await web.raw("POST", "/api/v1/login", body, headers)).status
+
+    assert [await tried("wrong", "203.0.113.5") for _ in range(11)] == [401] * 10 + [429]
+    assert await tried("correct horse battery", "203.0.113.5") == 429
+    assert await tried("correct horse battery", "203.0.113.6") == 200
+
+
 # ---- who holds the connection --------------------------------------------------------------------
 
 TALK = ["input", "interrupt", "view"]

@@ -15,6 +15,7 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Scope, Verdict, why_not
 from flybridge.server.authority import FILE_SCOPES
 from flybridge.server.cookies import clear_cookie, set_cookie
+from flybridge.server.incoming import forwarded_client
 from flybridge.server.keys import Shown
 from flybridge.server.peer import restricted
 from flybridge.server.routes.route import (
@@ -115,7 +116,9 @@ async def login(call: Call) -> Answered:
     body: Login = call.body
     if bool(body.ticket) == bool(body.password):
         raise InvalidRequestError("bring a ticket or a password")
-    api, came = call.api, {"door": "http", "source": call.source}
+    api = call.api
+    client = forwarded_client(call.head, api.client_header, call.source)
+    came = {"door": "http", "source": client}
     if body.ticket:
         ticket = api.authority.find_ticket(body.ticket)
         if ticket is not None:  # only then is it worth the search for who holds the connection

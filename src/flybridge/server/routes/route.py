@@ -79,6 +79,7 @@ class Api(msgspec.Struct, kw_only=True):
     web: WebFiles = msgspec.field(default_factory=WebFiles)
     secure: bool = False
     base_path: str = ""
+    client_header: bytes = b""  # in which a proxy names its client, in lower case
     document: bytes = b""  # OpenAPI, encoded once
     uploads: dict[str, tuple[int, int]] = {}  # who → since when, how many bytes
     searching: asyncio.Semaphore = msgspec.field(default_factory=lambda: asyncio.Semaphore(1))
