@@ -56,8 +56,11 @@ export function Board(): ReactNode {
         {waiting.length > 0 && (
           <section className={style.group} aria-label="Needs you">
             <h2 className={style.needs}>
-              Needs you <span>{asking.size}</span>
-              {waiting.length > asking.size && <span> · {waiting.length} prompts</span>}
+              Needs you{" "}
+              <span>
+                {asking.size}
+                {waiting.length > asking.size && ` · ${waiting.length} prompts`}
+              </span>
             </h2>
             <ul className={style.prompts}>
               {waiting.map((one) => (

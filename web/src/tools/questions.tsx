@@ -27,7 +27,6 @@ export function Questions({ store, item }: BodyProps): ReactNode {
 
 /** Why there is no answer: not yet, or not any more. */
 function unanswered(item: ToolItem): string {
-  if (item.decision?.how === "declined") return "Declined";
   if (item.status === "writing" || item.status === "running") return "No answer yet";
   return item.status === "ok" ? "" : "Not answered";
 }
