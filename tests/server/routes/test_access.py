@@ -193,12 +193,13 @@ async def test_a03_a_printed_link_works_through_a_relay_with_fewer_rights(web: W
     with relaying(web.port) as port:
         for forwarding, scopes in ((False, TALK), (True, ALL)):
             body = {"ticket": web.authority.ticket(forwarding=forwarding)}
-            status, _, headers = await asyncio.to_thread(
+            status, found, headers = await asyncio.to_thread(
                 ask, port, web.port, "POST", "/login", body
             )
             assert status == 200
             cookie = str(headers["set-cookie"]).partition("=")[2].partition(";")[0]
-            assert (await me_through(web, port, cookie)).scopes == scopes
+            login = Login(cookie=cookie, key=found["key"])
+            assert (await me_through(web, port, login)).scopes == scopes
 
 
 async def test_a05_whoever_has_no_good_ticket_causes_no_search(web: Web) -> None:
