@@ -124,8 +124,13 @@ class Cli:
         sys.stdout.write(json.dumps({"type": kind, **stamp, **fields, **new}) + "\n")
         sys.stdout.flush()
 
+    def is_hidden(self, message: Json) -> bool:
+        """Whether nothing tells that this input runs: neither its echo nor its life cycle."""
+        local = str(message["message"]["content"][0]["text"]).startswith("/")
+        return "no-echo" in self.faults or ("endless-slash" in self.faults and local)
+
     def lifecycle(self, message: Json, state: str) -> None:
-        if "no-echo" not in self.faults:
+        if (state == "queued" and "endless-slash" in self.faults) or not self.is_hidden(message):
             self.say("command_lifecycle", command_uuid=message["uuid"], state=state)
 
     def result(self, subtype: str = "success", **more: Any) -> None:
@@ -227,7 +232,7 @@ class Cli:
         self.turn_runs = self.interrupted = False
 
     def echo(self, message: Json) -> None:
-        if "no-echo" not in self.faults:
+        if not self.is_hidden(message):
             body = {"message": message["message"], "parent_tool_use_id": None, "isReplay": True}
             self.say("user", **body | {"uuid": message["uuid"]})
 

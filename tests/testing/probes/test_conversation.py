@@ -119,3 +119,10 @@ def test_its_end_has_a_status(talk: Callable[..., Conversation]) -> None:
     one.get(AgentReady)
     one.end_input()
     assert one.exit_status() == 3
+
+
+def test_d12_a_prompt_whose_turn_is_over_has_to_end_too(talk: Callable[..., Conversation]) -> None:
+    one = talk(*small.program("endless-slash"))
+    assert one.turn("hello", {"say": "Ahoy."}).reason == "done"
+    with pytest.raises(NotSeenError, match=r"^/cost never ends$"):
+        one.turn("/cost")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from flybridge.testing.probes.expectations import EXPECTED
+from flybridge.testing.probes.measured import MEASURED
 from flybridge.testing.probes.report import judge
 from flybridge.testing.probes.run import PROBES
 
@@ -21,8 +22,8 @@ def test_what_is_not_seen_is_broken(name: str) -> None:
     one = EXPECTED[name]
     if name == "messages":  # there, every answer is a list of what is unknown
         return
-    for is_new in (False, True):
-        assert judge(one.of(is_new=is_new), "it did not come in time", one.also) == "broken"
+    for version in MEASURED:
+        assert judge(one.of(version), "it did not come in time", one.also) == "broken"
 
 
 @pytest.mark.parametrize(
@@ -36,8 +37,9 @@ def test_what_is_not_seen_is_broken(name: str) -> None:
         ("queue", "what waits is taken back, and runs"),
         ("question", "heard as Blue; nothing"),
         ("fork", "knows what was said, other id"),
+        ("slash", "/cost never ends"),
     ],
 )
 def test_nothing_that_breaks_a_promise_is_lived_with(name: str, found: str) -> None:
     one = EXPECTED[name]
-    assert {judge(one.of(is_new=new), found, one.also) for new in (False, True)} == {"broken"}
+    assert {judge(one.of(version), found, one.also) for version in MEASURED} == {"broken"}

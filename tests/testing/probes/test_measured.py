@@ -16,6 +16,9 @@ def test_a_measured_version_stands_for_itself(version: str) -> None:
     [
         ("2.1.7", "older than any measured, taken for 2.1.38"),
         ("2.1.100", "not measured, taken for 2.1.38"),
+        ("2.1.121", "not measured, taken for 2.1.200"),
+        ("2.1.205", "not measured, taken for 2.1.200"),
+        ("2.1.206", "not measured, taken for 2.1.325"),
         ("2.1.300", "not measured, taken for 2.1.325"),
         ("2.1.326", "newer than any measured, taken for 2.1.325"),
         ("3.0.0", "newer than any measured, taken for 2.1.325"),

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from flybridge.testing.probes.run import run_probes
-from tests.testing.probes.small import program, verdict
+from flybridge.testing.probes.run import PROBE_S, run_probes
+from tests.testing.probes.small import probe, program, verdict
 
 FAULTS = [
     ("start", "no-agents", "changed", "tells commands, models"),
@@ -22,6 +22,7 @@ FAULTS = [
     ("queries", "knows-less", "changed", "answers mcp"),
     ("slash", "user-slash", "changed", "shown, said in the name of the user"),
     ("slash", "no-slash", "broken", "not shown"),
+    ("slash", "endless-slash", "broken", "/context never ends"),
     ("api_error", "plain-error", "broken", "ends the turn as done, called authentication_failed"),
 ]
 
@@ -45,3 +46,9 @@ def test_what_was_never_seen_is_told_of_whatever_was_tried(
     report = run_probes(program(fault), path=os.environ["PATH"], only=("text", name))
     assert report.is_fine
     assert [(one.verdict, one.found) for one in report.findings[1:]] == [("changed", wanted)]
+
+
+def test_d12_a_command_that_prints_and_never_ends_is_broken_within_a_bound() -> None:
+    found = probe("slash", "endless-slash")
+    assert (found.verdict, found.found) == ("broken", "/context never ends")
+    assert found.seconds < PROBE_S

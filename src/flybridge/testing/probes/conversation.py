@@ -18,7 +18,13 @@ from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.content import Text
-from flybridge.model.facts import InputConfirmed, InputRejected, PermissionAsked, TurnOver
+from flybridge.model.facts import (
+    InputConfirmed,
+    InputEchoed,
+    InputRejected,
+    PermissionAsked,
+    TurnOver,
+)
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.ports import Out
 from flybridge.testing.probes.fields import Fields
@@ -32,6 +38,8 @@ MAX_OUT = 100_000  # things a CLI may say in one life
 MAX_LINE_BYTES = 8 * 2**20
 STDERR_BYTES = 2000
 GONE_S = 1.0
+END_S = 5.0  # for an input whose turn is over
+LINE_END = "\n"
 T = TypeVar("T")
 
 
@@ -163,10 +171,24 @@ class Conversation:
         return "; ".join(refused())
 
     def turn(self, text: str, *answers: object) -> TurnOver:
-        """Say something, and wait until the turn is over."""
+        """Send a prompt; wait until the turn is over and the prompt itself has ended.
+
+        A session runs until both have happened: a prompt that the driver cannot match with any
+        turn would keep it running for ever.
+
+        Raises:
+            NotSeenError: there was no turn, or the prompt never ended.
+        """
         before = len(self.all(TurnOver))
-        self.say(text, *answers)
-        return self.get(TurnOver, before + 1)
+        key = self.say(text, *answers)
+        over = self.get(TurnOver, before + 1)
+        if not self.is_seen(lambda: self.has_ended(key), END_S):
+            raise NotSeenError(f"{text.partition(LINE_END)[0][:40]} never ends")
+        return over
+
+    def has_ended(self, key: InputKey) -> bool:
+        """Return whether the driver knows what became of an input."""
+        return any(one.key == key for one in self.all(InputEchoed, InputRejected))
 
     # ---- what it says ----------------------------------------------------------------------------
 

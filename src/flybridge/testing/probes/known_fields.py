@@ -6,7 +6,7 @@ Taken from recordings of many conversations and from the probes themselves. The 
 
 from __future__ import annotations
 
-from flybridge.testing.probes.measured import NEWER, OLDER
+from flybridge.testing.probes.measured import MIDDLE, NEWER, OLDER
 
 _OLDER = {
     "assistant": "error message parent_tool_use_id session_id type uuid",
@@ -181,4 +181,5 @@ _NEWER = {
         "tool_use_result type uuid"
     ),
 }
-KNOWN: dict[str, dict[str, str]] = {OLDER: _OLDER, NEWER: _NEWER}
+# The middle one is held to the list of the newer one, with the one field that it has beside it.
+KNOWN: dict[str, dict[str, str]] = {OLDER: _OLDER, MIDDLE: _NEWER, NEWER: _NEWER}

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from flybridge.drivers.claude.versions import OLD, traits_of
+from flybridge.drivers.claude.versions import MIDDLE as MIDDLE_TRAITS
+from flybridge.drivers.claude.versions import OLD as OLD_TRAITS
+from flybridge.drivers.claude.versions import traits_of
 
-OLDER, NEWER = "2.1.38", "2.1.325"
-MEASURED = (OLDER, NEWER)
+OLDER, MIDDLE, NEWER = "2.1.38", "2.1.200", "2.1.325"
+MEASURED = (OLDER, MIDDLE, NEWER)
 
 
 def stands_for(version: str) -> str:
     """The measured version that this one is taken for, as the driver takes it."""
-    return OLDER if traits_of(version) is OLD else NEWER
+    traits = traits_of(version)
+    if traits is OLD_TRAITS:
+        return OLDER
+    return MIDDLE if traits is MIDDLE_TRAITS else NEWER
 
 
 def standing(version: str) -> str:

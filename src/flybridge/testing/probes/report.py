@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from flybridge.testing.probes.measured import MIDDLE, OLDER
+
 Verdict: TypeAlias = Literal["same", "changed", "broken"]
 
 
@@ -18,11 +20,14 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 
     about: str
     old: str
+    middle: str = ""  # as new, when empty
     new: str = ""  # as old, when empty
     also: tuple[str, ...] = ()
 
-    def of(self, *, is_new: bool) -> str:
-        return self.new if is_new and self.new else self.old
+    def of(self, against: str) -> str:
+        """Return what the measured version ``against`` does."""
+        new = self.new or self.old
+        return {OLDER: self.old, MIDDLE: self.middle or new}.get(against, new)
 
 
 NOT_TRIED = "not tried"

@@ -13,7 +13,7 @@ from flybridge.testing.probes.bench import Bench
 from flybridge.testing.probes.conversation import NotSeenError
 from flybridge.testing.probes.expectations import EXPECTED
 from flybridge.testing.probes.known_fields import KNOWN
-from flybridge.testing.probes.measured import NEWER, stands_for
+from flybridge.testing.probes.measured import stands_for
 from flybridge.testing.probes.report import NOT_TRIED, Finding, Report, judge
 from flybridge.testing.probes.world import World
 
@@ -143,7 +143,7 @@ def _try(bench: Bench, probe: Probe, deadline: float) -> str:
 
 def _finding(name: str, against: str, found: str, seconds: float = 0.0) -> Finding:
     expected = EXPECTED[name]
-    wanted = expected.of(is_new=against == NEWER)
+    wanted = expected.of(against)
     return Finding(
         probe=name,
         about=expected.about,

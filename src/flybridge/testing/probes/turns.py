@@ -16,6 +16,7 @@ from flybridge.wire.claude.decode import fields
 
 LONG = "Ahoy! " + "a wave and another wave, " * 40 + "⚓🚢 end"
 HEADING = "Context Usage"
+OTHER_COMMANDS = ("/cost", "/compact", "/flybridge-probe")
 PLAIN_QUERIES = {"context", "mcp", "models", "plan", "settings", "usage"}  # they take no more
 OTHER_MODEL = "claude-haiku-4-5-20251001"
 
@@ -119,8 +120,11 @@ def queries(bench: Bench) -> str:
 
 
 def slash(bench: Bench) -> str:
+    """Run local commands: one that prints, one that compacts, one that does not exist."""
     talk = bench.talk
     talk.turn("/context")
+    for name in OTHER_COMMANDS:
+        talk.turn(name)
     if not any(HEADING in one.text for one in talk.all(e.Notice)):
         return "not shown"
     kinds = [kind_of(fields(one)) for one in talk.lines if HEADING.encode() in one]
