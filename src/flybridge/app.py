@@ -138,10 +138,14 @@ class Gateway:
         self, tcp: TcpSpec | None, companion: CompanionSpec | None, ready: Callable[[], None]
     ) -> None:
         self._catch_signals()  # before anybody can be let in: a stop is always a clean one
-        journal = SqliteJournal.open(str(self._state.journal), boot=boot_id())
+        self._audit = AuditLog(self._state.audit, now_ms, known=self._state.journal.exists())
+        try:
+            journal = SqliteJournal.open(str(self._state.journal), boot=boot_id())
+        except StorageError:
+            self._audit.close()
+            raise
         services = self._services(journal)
         self.sessions = Sessions(services)
-        self._audit = AuditLog(self._state.audit, now_ms)
         self._records = RefusalLog(self._audit.write)
         authority = self._authority()
         self._tickets = authority

@@ -33,7 +33,7 @@ def show(count: int, as_json: bool, sent: bool, state: Path | None) -> None:
 
     path = _path(state, sent)
     if not path.exists():
-        click.echo("nothing was written down yet")
+        click.echo("No records have been written yet.")
         return
     for line in deque(lines_of(path), maxlen=count):
         record = decoded(line)
@@ -64,15 +64,25 @@ def _text(record: object) -> str:
 @_sent
 @_state
 def verify(sent: bool, state: Path | None) -> None:
-    """Check the whole chain. Exit status 1 when a record was changed, taken out or cut off."""
-    from flybridge.cli.running import fail
+    """Check the whole chain.
+
+    Exit status 1 when a record was changed, taken out or cut off, or when a file is missing that
+    must be there; 2 when there is no such state directory.
+    """
+    from flybridge.cli.running import USAGE, fail
     from flybridge.errors import FlybridgeError
-    from flybridge.store.audit import Bad
+    from flybridge.store.audit import Bad, missing
     from flybridge.store.audit import verify as check
 
     path = _path(state, sent)
+    if not path.parent.is_dir():
+        fail(f"State directory {path.parent} does not exist.", "not_found", USAGE)
     if not path.exists():
-        click.echo("nothing was written down yet")
+        deleted = missing(path, known=_has_been(path))
+        if deleted:
+            click.echo(deleted, err=True)
+            sys.exit(1)
+        click.echo("No records have been written yet.")
         return
     try:
         found = check(path)
@@ -82,6 +92,15 @@ def verify(sent: bool, state: Path | None) -> None:
         click.echo(f"record {found.n} {found.why}", err=True)
         sys.exit(1)
     click.echo(f"{found} records, none changed")
+
+
+def _has_been(path: Path) -> bool:
+    """Return whether another file shows that there has been a log: the journal of a gateway, or
+    the lock of those who sent."""
+    sent = path.with_suffix(".lock")
+    if sent.exists():
+        return sent.stat().st_size > 0
+    return path.name == "audit.log" and path.with_name("journal.db").exists()
 
 
 def _path(state: Path | None, sent: bool) -> Path:

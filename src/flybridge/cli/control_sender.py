@@ -43,18 +43,24 @@ class SentLog:
         Raises:
             StorageError: the disk refused.
         """
-        lock = os.open(
-            self._path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
-        )
+        lock = os.open(self.lock_of(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            log = AuditLog(self._path, lambda: time.time_ns() // 1_000_000)
+            # the lock file holds a byte once there is a log
+            known = os.pread(lock, 1, 0) != b""
+            log = AuditLog(self._path, lambda: time.time_ns() // 1_000_000, known=known)
             try:
                 log.write(record)
             finally:
                 log.close()
+            os.pwrite(lock, b"1", 0)
         finally:
             os.close(lock)
+
+    @staticmethod
+    def lock_of(path: Path) -> Path:
+        """Return the file that senders lock, which also shows that there has been a log."""
+        return path.with_suffix(".lock")
 
 
 def manners_of(config: Config, more: dict[str, Any]) -> Manners:

@@ -1,8 +1,11 @@
 """The audit log: who did what, and who was refused, one JSON object a line, hash-chained.
 
-Each record names the hash of the one before it, and a small file beside the log holds the hash
-of the last, so that a record that was changed, taken out or cut off is found. It keeps honest
-people honest: whoever can write these files can write a new chain.
+Each record names the hash of the one before it, and a small file beside the log, the head, holds
+the number and the hash of the last, so that a record that was changed, taken out or cut off is
+found. The head is there before the first record, so a missing head is a finding, too. What is
+missing when the log is opened is written into it as a record of its own, and stays found. Two
+things are not found: records that were cut off before the head was saved again, and a head that
+was rewritten with the log. Whoever can write these files can write a new chain.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from flybridge.store.private_file import read_private, write_private
 START = "0" * 64
 MAX_LINE = 64 * 1024
 MAX_FIELD = 512
+GAP = "audit.gap"  # the event of a record that says what was missing when the log was opened
 
 
 class Line(Record, frozen=True, kw_only=True, omit_defaults=True):
@@ -43,7 +47,8 @@ class Bad(msgspec.Struct, frozen=True):
 class AuditLog:
     """Appends to ``audit.log``. Blocking, but short: one small write for each record."""
 
-    def __init__(self, path: Path, now_ms: Callable[[], int]) -> None:
+    def __init__(self, path: Path, now_ms: Callable[[], int], *, known: bool = False) -> None:
+        """Open the log, or begin it. ``known``: there has been one here before."""
         self._path = path
         self._now_ms = now_ms
         self._n, self._last = 0, START
@@ -51,8 +56,16 @@ class AuditLog:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._fd = os.open(path, flags, 0o600)
             self._resume()
+            gap = _gap(path, self._n, known=known)
         except OSError as error:
             raise disk_error(error, path) from error
+        except StorageError:
+            os.close(self._fd)
+            raise
+        if gap:
+            self.write(Record(event=GAP, outcome="found", detail=gap))
+        if gap or not self._n:
+            self.save_head()()
 
     def _resume(self) -> None:
         """Go on after the last record. Half a line is what a power cut left of one."""
@@ -86,7 +99,18 @@ class AuditLog:
         """Note where the log ends, so that a cut is found. What comes back does the writing,
         which may take a moment: in a thread, if that matters."""
         head = f"{self._n} {self._last}\n".encode()
-        return lambda: write_private(self._path.with_suffix(".head"), head)
+        fd = os.dup(self._fd)
+
+        def save() -> None:
+            try:
+                os.fsync(fd)  # a power cut must not leave a head without its records
+            except OSError as error:
+                raise disk_error(error, self._path) from error
+            finally:
+                os.close(fd)
+            write_private(head_of(self._path), head)
+
+        return save
 
     def close(self) -> None:
         try:
@@ -94,6 +118,41 @@ class AuditLog:
         except StorageError:
             pass  # the chain itself is whole
         os.close(self._fd)
+
+
+def head_of(path: Path) -> Path:
+    """Return the file that holds the end of a log."""
+    return path.with_suffix(".head")
+
+
+def missing(path: Path, *, known: bool) -> str:
+    """Return why a log that is not there should be there, or an empty string."""
+    name, head = path.name, head_of(path)
+    if head.exists():
+        return f"{name} is missing but {head.name} exists: records were deleted."
+    return f"{name} is missing but records were written here: they were deleted." if known else ""
+
+
+def _gap(path: Path, n: int, *, known: bool) -> str:
+    """Return what is missing of a log with ``n`` records, in one sentence."""
+    head = read_private(head_of(path))
+    if head is None:
+        if n:
+            return _without_head(path, n)
+        return missing(path, known=known)
+    try:
+        found = _compare(n, path, head)
+    except StorageCorruptError as error:
+        return str(error)
+    if isinstance(found, Bad) and not n:
+        name = head_of(path).name
+        return f"{path.name} was missing or empty but {name} exists: records were deleted."
+    return f"record {found.n} {found.why}" if isinstance(found, Bad) else ""
+
+
+def _without_head(path: Path, n: int) -> str:
+    name = head_of(path).name
+    return f"{name} is missing but {path.name} has {n} records: others may have been deleted."
 
 
 def hash_of(line: Line) -> str:
@@ -126,11 +185,15 @@ def verify(path: Path) -> Bad | int:
                 return Bad(n + 1, "does not follow the one before it")
             if found.hash != hash_of(found):
                 return Bad(n + 1, "was changed")
+            if found.event == GAP:
+                return Bad(found.n, f"found this when the log was opened: {found.detail}")
             n, last = found.n, found.hash
-        head = read_private(path.with_suffix(".head"))
+        head = read_private(head_of(path))
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}") from error
-    return _compare(n, path, head) if head else n
+    if head is None:
+        return Bad(n + 1, f"may be gone: {_without_head(path, n)}") if n else n
+    return _compare(n, path, head)
 
 
 def _compare(n: int, path: Path, head: bytes) -> Bad | int:
@@ -139,7 +202,7 @@ def _compare(n: int, path: Path, head: bytes) -> Bad | int:
         noted, digest = head.decode().split()
         at = int(noted)
     except (ValueError, UnicodeDecodeError):
-        raise StorageCorruptError(f"{path.with_suffix('.head')} cannot be read") from None
+        raise StorageCorruptError(f"{head_of(path)} cannot be read") from None
     if at > n:
         return Bad(n + 1, "was cut off")
     for line in lines_of(path) if at else ():
