@@ -237,6 +237,7 @@ class Gateway:
             trusted=TrustedFolders(self._state.trusted),
             folder_settings=self._config.folder_settings,
             ci_keys=CiKeyFile(self._state.ci_keys),
+            audit=self._note,
             dial_ins=AgentDoor(
                 self._state.path / "agent-port", now_ms, self._note, limits.line_bytes
             ).dial_ins,

@@ -98,6 +98,8 @@ class Talk:
             await self.client.ask("stop_agent", {"session": self.session})
         finally:
             await self.client.close()
+        if error is None:  # whatever a real agent does by itself or by our command is no alarm
+            assert self.all(ev.AlarmRaised) == []
 
     async def _read(self) -> None:
         async with self.client.watch(self.session) as items:

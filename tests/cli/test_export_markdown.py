@@ -193,6 +193,7 @@ def test_what_went_wrong_is_there() -> None:
             accepted("x"),
             ev.Error(code="overloaded", text="busy"),
             ev.Gap(reason="died"),
+            ev.AlarmRaised(code="mode_changed", text="It changed.", advice="Set it *back*."),
             ev.Unrecognised(source="claude", text="{}"),
             exit_,
             ev.ConversationLost(reason="gone"),
@@ -204,6 +205,7 @@ def test_what_went_wrong_is_there() -> None:
     for said in (
         "> **Error** (overloaded): busy",
         "> **Some output of the agent is lost here:** died",
+        "> **Alarm** (mode\\_changed): It changed. Set it \\*back\\*.",
         "> Not understood, from claude:\n>\n> ```\n> {}\n> ```",
         "> **The agent ended by itself** (status 3)\n>\n> ```\n> boom\n> ```",
         "> **The agent lost the conversation:** gone",

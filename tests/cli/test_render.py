@@ -154,6 +154,7 @@ def test_what_a_subagent_does_has_its_name() -> None:
         (ev.Notice(text="n", level="warning"), "! n"),
         (ev.Error(code="overloaded", text="busy"), "✗ busy (overloaded)"),
         (ev.Gap(reason="r"), "✗ some output of the agent is lost here: r"),
+        (ev.AlarmRaised(code="c", text="It ran.", advice="Stop it."), "✗ ALARM: It ran. Stop it."),
         (ev.Unrecognised(source="claude", text="{}"), "· unrecognised, from claude: {}"),
         (ev.Retry(attempt=2, reason="r"), "· trying again (2): r"),
         (ev.RateLimit(status="rejected"), "! rate limit reached"),

@@ -227,6 +227,7 @@ def test_the_session_and_its_settings_are_followed() -> None:
         (ev.Notice(text="n"), "notice", "n"),
         (ev.Error(code="c", text="t"), "error", "c: t"),
         (ev.Gap(reason="keeper died"), "gap", "keeper died"),
+        (ev.AlarmRaised(code="c", text="It ran."), "alarm", "c: It ran."),
         (ev.Unrecognised(source="claude", text="??"), "unrecognised", "??"),
         (ev.ContextCompacted(), "context.compacted", "done"),
         (ev.History(phase="started"), "history", "started"),

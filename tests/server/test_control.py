@@ -25,6 +25,7 @@ from flybridge.store.teams import Member, Rule, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
+from tests.runtime.forging import introduced
 from tests.runtime.house import EVERYTHING, House, steps, until
 from tests.server.steered import ALLOWED, LEAD, Json, Steered, steered, texts
 
@@ -728,3 +729,35 @@ async def test_what_is_said_is_written_down_only_if_that_is_wanted(short_tmp: Pa
         live = await place.ready()
         await place.ack(place.message(live, content="a plan"))
         assert b"a plan" in (short_tmp / "audit.log").read_bytes()
+
+
+# ---- conversations that two sessions claim ------------------------------------------------------
+
+
+async def test_a09_a_message_for_a_conversation_reaches_the_session_that_has_it(
+    place: Steered,
+) -> None:
+    victim = await place.ready("victim")
+    name = victim.memory.state.agent_session
+    thief = await place.ready("thief")
+    await place.house.say(thief, steps(introduced(name)), "forged")
+    await until(lambda: thief.memory.state.alarm is not None)
+    agent = f"recorder:{name}"
+    message = place.message(victim, session_id=name, agent_id=agent, content="secret")
+    assert (await place.ack(message))["result"] == "ok"
+    inputs = [place.house.journal.read(live.session, 0, 1 << 20) for live in (victim, thief)]
+    held = [any(b"secret" in batch.wire for batch in batches) for batches in inputs]
+    assert held == [True, False]
+
+
+async def test_a09_two_open_sessions_of_one_conversation_are_not_found(place: Steered) -> None:
+    first = await place.ready("first")
+    name = first.memory.state.agent_session
+    await place.house.sessions.stop_agent(first.session)
+    second = await place.ready("second", resume=name)
+    assert second.memory.state.agent_session == name
+    message = place.message(second, session_id=name)
+    assert (await place.ack(message))["result"] == "not_found"
+    assert (await place.ack(place.message(second)))["result"] == "ok"  # by our own id
+    await place.house.submit(first.session, c.Close(), "close", Stage.DONE)
+    assert (await place.ack(place.message(second, session_id=name)))["result"] == "ok"

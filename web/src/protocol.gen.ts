@@ -82,7 +82,8 @@ export type SessionEvent =
   | NoticeEvent
   | FailureEvent
   | GapEvent
-  | UnrecognisedEvent;
+  | UnrecognisedEvent
+  | AlarmRaisedEvent;
 
 export type Content =
   | TextContent
@@ -782,6 +783,21 @@ export interface UnrecognisedEvent {
   text: string;
   parent?: string;
   blob?: string;
+}
+
+/** Something happened that no answer, command or rule of ours explains (session/alarms.py). */
+export interface AlarmRaisedEvent {
+  type: "alarm.raised";
+  /** stable, for programs */
+  code: string;
+  /** what happened */
+  text: string;
+  /** why it matters, and what to do */
+  advice?: string;
+  /** what it belongs to, as far as that is known */
+  prompt?: string;
+  item?: string;
+  turn?: string;
 }
 
 /** The state of one session, for every front end. */

@@ -330,6 +330,8 @@ class MarkdownExport:
             case ev.Error(code=kind, text=text):
                 self._error = text
                 return [f"**Error** ({words(kind)}): {words(text)}"]
+            case ev.AlarmRaised(code=kind, text=text, advice=advice):
+                return [f"**Alarm** ({words(kind)}): {words(text)} {words(advice)}".rstrip()]
             case ev.Gap(reason=reason):
                 return [f"**Some output of the agent is lost here:** {words(reason)}"]
             case ev.Unrecognised(source=source, text=text):

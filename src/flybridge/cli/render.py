@@ -341,6 +341,8 @@ class Renderer:
             case ev.Error(code=code, text=text):
                 self._last_error = text
                 self._line(f"{text} ({code})", "error")
+            case ev.AlarmRaised(text=text, advice=advice):
+                self._line(f"ALARM: {text} {advice}".rstrip(), "error")
             case ev.Gap(reason=reason):
                 self._line(f"some output of the agent is lost here: {reason}", "error")
             case ev.Unrecognised(source=source, text=text):

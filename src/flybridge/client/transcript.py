@@ -296,6 +296,8 @@ class Transcript(msgspec.Struct, kw_only=True):
                 self._note(seq, "notice", text)
             case ev.Error(code=code, text=text):
                 self._note(seq, "error", f"{code}: {text}")
+            case ev.AlarmRaised(code=code, text=text):
+                self._note(seq, "alarm", f"{code}: {text}")
             case ev.Gap(reason=reason):
                 self._note(seq, "gap", reason)
             case ev.Unrecognised(text=text, blob=blob):

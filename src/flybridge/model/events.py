@@ -354,6 +354,17 @@ class Unrecognised(_Event, frozen=True, kw_only=True, tag="unrecognised"):
     blob: str = ""
 
 
+class AlarmRaised(_Event, frozen=True, kw_only=True, tag="alarm.raised"):
+    """Something happened that no answer, command or rule of ours explains (session/alarms.py)."""
+
+    code: str  # stable, for programs
+    text: str  # what happened
+    advice: str = ""  # why it matters, and what to do
+    prompt: PromptId = PromptId("")  # what it belongs to, as far as that is known
+    item: ItemId = ItemId("")
+    turn: TurnId = TurnId("")
+
+
 Event: TypeAlias = (
     SessionOpened
     | SessionChanged
@@ -396,4 +407,5 @@ Event: TypeAlias = (
     | Error
     | Gap
     | Unrecognised
+    | AlarmRaised
 )

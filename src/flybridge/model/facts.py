@@ -145,6 +145,7 @@ class PromptWithdrawn(_Fact, frozen=True, kw_only=True):
     """The agent no longer waits for this answer (cancelled, or went on without it)."""
 
     prompt: PromptId
+    ran: bool = False  # its call came back as one that ran, while the prompt was open
 
 
 class InputEchoed(_Fact, frozen=True, kw_only=True):

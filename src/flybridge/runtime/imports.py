@@ -21,6 +21,7 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import IncarnationId, SessionId
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.committed import note_committed
 from flybridge.runtime.folders import restricted
 from flybridge.runtime.memory import Step, new_memory
 from flybridge.runtime.past import read_past, refuse_second_writer
@@ -133,11 +134,13 @@ class Imports:
         context = Context(now_ms=now_ms, principal=caller.principal)
         step = Step(new_memory(imported_id(params), now_ms), now_ms, services.blobs, _no_agent)
         step.begun(import_session(spec, context, archived=params.archived), past.events)
+        write = step.write()
         try:
-            services.journal.commit(step.write())
+            services.journal.commit(write)
         except StorageError:
             services.journal.recover()  # there is no session that would see to it
             raise
+        note_committed(services, write)
         began = _began(past)
         return Imported(
             session=step.memory.session,

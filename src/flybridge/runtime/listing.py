@@ -12,6 +12,7 @@ from flybridge.runtime.changes import Changes
 from flybridge.runtime.questions import NoParams, Question
 from flybridge.runtime.sessions import Sessions
 from flybridge.session.ports import SessionRow
+from flybridge.session.state import LastAlarm
 
 MAX_WAIT_MS = 30_000
 
@@ -40,6 +41,7 @@ class Listed(msgspec.Struct, kw_only=True):
     model: str = ""
     mode: str = ""
     agent_io: str = ""  # the agent talks over "sockets" or "pipes"; "": neither, or no agent
+    alarm: LastAlarm | None = None  # the latest
 
 
 class ChangesParams(msgspec.Struct, kw_only=True):
@@ -111,6 +113,7 @@ def listed(sessions: Sessions, row: SessionRow) -> Listed:
         why="nothing",
         prompts=0,
         conversation=row.conversation,
+        alarm=row.alarm,
     )
     if live is None:
         return one

@@ -18,6 +18,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.facts import Wrote
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
+from flybridge.runtime.committed import note_committed, taken_by_others
 from flybridge.runtime.late_interrupts import withdraw_late
 from flybridge.runtime.link import AgentLink
 from flybridge.runtime.memory import Memory, Step, load_memory
@@ -141,7 +142,8 @@ class LiveSession:
     # ---- steps -------------------------------------------------------------------------------
 
     def step(self) -> Step:
-        return Step(self.memory, self.services.now_ms(), self.services.blobs, self._new_incarnation)
+        now_ms, taken = self.services.now_ms(), taken_by_others(self.services, self.session)
+        return Step(self.memory, now_ms, self.services.blobs, self._new_incarnation, taken)
 
     def _new_incarnation(self, incarnation: IncarnationId) -> IncarnationRow:
         return IncarnationRow(
@@ -169,6 +171,7 @@ class LiveSession:
             self.go_down(StorageError(f"step not committed: {error}"))
             raise
         step.committed()
+        note_committed(self.services, write, step.entries)
         if write.place is not None:
             self.memory.memo = write.place.memo
         self._unsaved_bytes = 0

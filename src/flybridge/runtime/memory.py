@@ -20,6 +20,7 @@ from flybridge.model.deliveries import Answer, Batch, Entry, Gauge, Preview
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.absorb import absorb
+from flybridge.session.alarms import Taken, nobody_has
 from flybridge.session.drafts import Drafts
 from flybridge.session.effects import Decision, Effect, Kill, Send, Stop
 from flybridge.session.evolve import evolve
@@ -138,7 +139,9 @@ class Step:
         now_ms: int,
         blobs: Blobs,
         new_incarnation: Callable[[IncarnationId], IncarnationRow],
+        taken: Taken = nobody_has,
     ) -> None:
+        self._taken = taken
         self.memory = memory
         self.now_ms = now_ms
         self.first_seq = memory.state.seq + 1
@@ -198,7 +201,8 @@ class Step:
         self.decided(Decision(decision.events[1:], decision.effects))
 
     def fact(self, fact: Fact) -> None:
-        self.decided(absorb(self.memory.state, fact, self.memory.drafts.text))
+        memory = self.memory
+        self.decided(absorb(memory.state, fact, memory.drafts.text, self._taken))
 
     def drain(self) -> None:
         """Take in what the driver produced. Its own sends may produce more: bounded by them."""
@@ -362,6 +366,8 @@ class Step:
             last_seq=state.seq,
             labels={**state.labels, DELETING: "1"} if state.deleting else state.labels,
             conversation=state.agent_session,
+            conversations=tuple(state.conversations),
+            alarm=state.alarm,
         )
 
     def _snapshot(self) -> tuple[int, bytes] | None:

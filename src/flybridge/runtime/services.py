@@ -8,8 +8,10 @@ from typing import Protocol
 
 import msgspec
 
+from flybridge.model.audit import Record
 from flybridge.model.capabilities import Capabilities
 from flybridge.runtime.ci_keys import CiKeys
+from flybridge.runtime.conversation_ids import ConversationIds
 from flybridge.runtime.dial_in import DialIns
 from flybridge.runtime.folders import Policy, Trusted
 from flybridge.runtime.hub import Hub
@@ -78,5 +80,7 @@ class Services(msgspec.Struct):
     trusted: Trusted | None = None  # None: every folder is
     folder_settings: Policy = "ask"  # for a folder that brings settings, where nobody chose
     ci_keys: CiKeys | None = None  # None: there are none
+    audit: Callable[[Record], None] = lambda record: None
+    conversation_ids: ConversationIds | None = None  # set with the sessions
     agents: int = 0  # how many live or are being started
     dial_ins: DialIns | None = None  # None: no agent can connect to us

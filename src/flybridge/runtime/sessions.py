@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError, StorageError
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.ids import IncarnationId, SessionId
+from flybridge.runtime.conversation_ids import ConversationIds
 from flybridge.runtime.eviction import Eviction
 from flybridge.runtime.folders import Trusted
 from flybridge.runtime.live import LiveSession
@@ -32,6 +33,7 @@ class Sessions:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        services.conversation_ids = ConversationIds(services.journal)
         self._live: dict[SessionId, LiveSession] = {}
         self._supervisors: dict[SessionId, Supervisor] = {}
         self._eviction = Eviction(services)

@@ -373,6 +373,8 @@ class Supervisor:
     async def _forget(self) -> None:
         await self.gone.wait()
         self.services.journal.delete(self.session.session)
+        if self.services.conversation_ids is not None:
+            self.services.conversation_ids.forget(self.session.session)
         self.services.hub.drop(self.session.session, "session_deleted")
         self.forgotten.set()
 

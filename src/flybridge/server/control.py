@@ -167,20 +167,30 @@ class Control:
         return member, live
 
     def _find(self, caller: Caller, request: wire.Request) -> LiveSession:
+        """Return the one session that is meant: by our id of it, or by its agent's own.
+
+        A closed session takes nothing, so its conversation may go on in another one. Of two that
+        are open, nobody can tell which one a conversation's id means: neither is found.
+        """
         wanted = request.session_id
         rows = self._sessions.rows()
         named = [row.session for row in rows if row.session == wanted]
-        known = [row.session for row in reversed(rows) if row.conversation == wanted]
-        known.sort(key=lambda one: not self._lives(one))  # one that runs comes before the others
-        for session in (*named, *known):
-            live = self._get(session)
-            if live is not None and knows(caller, session) and self.team_of(live) == request.team:
-                return live
-        raise not_found()
+        if not named:
+            known = [row for row in rows if row.conversation == wanted]
+            named = [row.session for row in known if not row.closed] or [
+                row.session for row in known
+            ]
+        found = [live for session in named if (live := self._met(caller, request, session))]
+        if len(found) != 1:
+            raise not_found()
+        return found[0]
 
-    def _lives(self, session: SessionId) -> bool:
-        live = self._sessions.loaded(session)
-        return live is not None and live.memory.state.phase != "none"
+    def _met(self, caller: Caller, request: wire.Request, session: SessionId) -> LiveSession | None:
+        """Return a session, if there is one as far as this sender is concerned."""
+        live = self._get(session)
+        if live is None or not knows(caller, session) or self.team_of(live) != request.team:
+            return None
+        return live
 
     def _get(self, session: SessionId) -> LiveSession | None:
         try:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import ItemId, PromptId, TurnId
-from flybridge.session import inputs
+from flybridge.session import alarms, inputs
 from flybridge.session.effects import Decision
 from flybridge.session.ledger import outcome_after_death
 from flybridge.session.state import State
@@ -27,8 +27,13 @@ def digest_of(tool: str, body: bytes) -> str:
     return hashlib.sha256(tool.encode() + b"\0" + body).hexdigest()
 
 
-def absorb(state: State, fact: f.Fact, streamed: Streamed) -> Decision:
-    """Turn one fact into events and effects. ``state`` is not changed here."""
+def absorb(
+    state: State, fact: f.Fact, streamed: Streamed, taken: alarms.Taken = alarms.nobody_has
+) -> Decision:
+    """Turn one fact into events and effects. ``state`` is not changed here.
+
+    ``taken`` tells which conversation ids other sessions have or had.
+    """
     frequent = _FREQUENT.get(type(fact))
     if frequent is not None:
         return Decision(frequent(state, fact), [])
@@ -41,6 +46,10 @@ def absorb(state: State, fact: f.Fact, streamed: Streamed) -> Decision:
             return _turn_over(state, fact)
         case f.InputRejected():
             return inputs.rejected(state, fact)
+        case e.AgentReady():
+            return Decision(alarms.of_ready(state, fact, taken), [])
+        case e.ModeChanged(mode=mode):
+            return Decision([fact, *alarms.of_mode(state, mode)], [])
         case _:
             return Decision(_events(state, fact, streamed), [])
 
@@ -61,7 +70,6 @@ def _events(  # noqa: C901 (one line per kind of fact)
         | f.InputEchoed
         | f.InputConfirmed
         | f.InputUnanswered
-        | e.AgentReady
         | e.ConversationLost
         | e.PermissionAuto
         | e.BackgroundChanged
@@ -69,7 +77,6 @@ def _events(  # noqa: C901 (one line per kind of fact)
         | e.Diff
         | e.Plan
         | e.Tasks
-        | e.ModeChanged
         | e.ModelChanged
         | e.Retry
         | e.RateLimit
@@ -112,15 +119,13 @@ def _events(  # noqa: C901 (one line per kind of fact)
         case f.InputUnanswered():
             return inputs.unanswered(state, fact)
         case (
-            e.AgentReady()
-            | e.ConversationLost()
+            e.ConversationLost()
             | e.PermissionAuto()
             | e.BackgroundChanged()
             | e.ContextCompacted()
             | e.Diff()
             | e.Plan()
             | e.Tasks()
-            | e.ModeChanged()
             | e.ModelChanged()
             | e.Retry()
             | e.RateLimit()
@@ -274,6 +279,7 @@ def _tool_returned(state: State, fact: f.ToolReturned) -> list[e.Event]:
             detail=fact.detail,
             blob=fact.blob,
         ),
+        *alarms.of_result(state, fact),
     ]
 
 
@@ -323,9 +329,10 @@ def _prompt_gone(state: State, fact: f.PromptWithdrawn) -> list[e.Event]:
     open_prompt = state.prompts.get(fact.prompt)
     if open_prompt is None:
         return []
+    raised = alarms.of_prompt(state, fact)
     if open_prompt.kind == "question":
-        return [e.QuestionClosed(prompt=fact.prompt, how="cancelled")]
-    return [e.PermissionClosed(prompt=fact.prompt, how="cancelled")]
+        return [e.QuestionClosed(prompt=fact.prompt, how="cancelled"), *raised]
+    return [e.PermissionClosed(prompt=fact.prompt, how="cancelled"), *raised]
 
 
 # A burst is made of these: they need not be looked for among all the others.

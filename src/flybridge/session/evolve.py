@@ -12,11 +12,13 @@ from typing import Any
 from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.ids import TurnId
+from flybridge.session import alarms
 from flybridge.session.secrets import HIDDEN
-from flybridge.session.state import OpenInput, OpenItem, OpenPrompt, State
+from flybridge.session.state import LastAlarm, OpenInput, OpenItem, OpenPrompt, State
 from flybridge.session.tool_input import meaning_of
 
 MAX_RULES = 256
+MAX_CONVERSATIONS = 64
 
 
 def evolve(state: State, event: e.Event, seq: int, at_ms: int) -> None:
@@ -59,6 +61,7 @@ def _closed(state: State, event: e.SessionClosed) -> None:
 def _started(state: State, event: e.AgentStarted) -> None:
     state.phase, state.incarnation = "starting", event.incarnation
     state.lives += 1
+    alarms.started(state)
 
 
 def _connected(state: State, _: e.AgentConnected) -> None:
@@ -66,10 +69,20 @@ def _connected(state: State, _: e.AgentConnected) -> None:
 
 
 def _ready(state: State, event: e.AgentReady) -> None:
-    state.agent_session = event.agent_session or state.agent_session
+    _converse(state, event.agent_session or state.agent_session)
+    alarms.reported(state, event.mode)
     state.model = event.model or state.model
     state.mode = event.mode or state.mode
     state.version = event.version or state.version
+
+
+def _converse(state: State, named: str) -> None:
+    """The agent's own id of the conversation changes; the ones before are still this session's."""
+    known = state.agent_session
+    if known and known != named:
+        earlier = [other for other in state.conversations if other not in (known, named)]
+        state.conversations = [*earlier, known][-MAX_CONVERSATIONS:]
+    state.agent_session = named
 
 
 def _history(state: State, event: e.History) -> None:
@@ -77,7 +90,8 @@ def _history(state: State, event: e.History) -> None:
 
 
 def _conversation_lost(state: State, _: e.ConversationLost) -> None:
-    state.agent_session, state.forks, state.spoke = "", "", False
+    _converse(state, "")
+    state.forks, state.spoke = "", False
     state.continues, state.from_pr = False, ""
 
 
@@ -99,6 +113,7 @@ def _accepted(state: State, event: e.InputAccepted) -> None:
         since_ms=state.at_ms,
         target=event.turn,
     )
+    alarms.accepted(state, event)
     state.confided = state.confided or event.content == (Text(HIDDEN),)
 
 
@@ -118,7 +133,9 @@ def _consumed(state: State, event: e.InputConsumed) -> None:
 
 
 def _outcome(state: State, event: e.InputOutcome) -> None:
-    state.inputs.pop(event.key, None)
+    known = state.inputs.pop(event.key, None)
+    if known is not None:
+        alarms.settled(state, known.kind, known.choice, event.outcome)
 
 
 def _edited(state: State, event: e.QueueChanged) -> None:
@@ -130,6 +147,7 @@ def _turn_started(state: State, event: e.TurnStarted) -> None:
     state.turns += 1
     state.ended = ""
     state.spoke = True
+    alarms.turned(state)
     _go_on(state)
     for one in state.inputs.values():  # shown to have been read before the turn was
         if one.stage == "observed" and not one.turn:
@@ -142,6 +160,7 @@ def _turn_ended(state: State, event: e.TurnEnded) -> None:
             waiting.stopped = True
     state.turn = TurnId("")
     state.ended = event.reason
+    alarms.turned(state)
     state.cost_usd += event.cost_usd
     state.gauges = {**state.gauges, **event.gauges}
     _go_on(state)
@@ -164,7 +183,9 @@ def _tool_started(state: State, event: e.ToolStarted) -> None:
 
 
 def _item_done(state: State, event: e.TextDone | e.ThinkingDone | e.ToolResult) -> None:
-    state.items.pop(event.item, None)
+    known = state.items.pop(event.item, None)
+    if isinstance(event, e.ToolResult):
+        alarms.returned(state, event, known.name if known else "")
 
 
 def _permission(state: State, event: e.PermissionRequested) -> None:
@@ -179,6 +200,7 @@ def _permission(state: State, event: e.PermissionRequested) -> None:
         suggestions=len(event.suggestions),
         offers=event.suggestions,
         since_ms=state.at_ms,
+        seq=state.seq,
     )
 
 
@@ -189,16 +211,20 @@ def _question(state: State, event: e.QuestionRequested) -> None:
         item=event.item,
         parent=event.parent,
         since_ms=state.at_ms,
+        seq=state.seq,
     )
 
 
 def _prompt_closed(state: State, event: e.PermissionClosed | e.QuestionClosed) -> None:
-    state.prompts.pop(event.prompt, None)
+    prompt = state.prompts.pop(event.prompt, None)
+    if prompt is not None:
+        alarms.closed(state, event, prompt)
     if isinstance(event, e.PermissionClosed) and event.place == "session":
         state.rules = [*state.rules, *event.rules][-MAX_RULES:]
 
 
 def _mode(state: State, event: e.ModeChanged) -> None:
+    alarms.reported(state, event.mode)
     state.mode = event.mode
 
 
@@ -229,6 +255,12 @@ def _rate_limit(state: State, event: e.RateLimit) -> None:
 def _error(state: State, event: e.Error) -> None:
     if event.code == "wedged":
         state.waiting_for = "wedged"
+
+
+def _alarm(state: State, event: e.AlarmRaised) -> None:
+    state.alarms += 1
+    state.alarm = LastAlarm(state.seq, state.at_ms, event.code, event.text, event.advice)
+    state.watched.pop(event.item, None)  # it was reported
 
 
 def _go_on(state: State) -> None:
@@ -270,6 +302,7 @@ _CHANGES: dict[type, Callable[[State, Any], None]] = {
     e.Retry: _retry,
     e.RateLimit: _rate_limit,
     e.Error: _error,
+    e.AlarmRaised: _alarm,
 }
 _NOTHING: frozenset[type] = frozenset(
     {

@@ -34,6 +34,7 @@ from flybridge.model.commands import (
     SendInput,
     SetEffort,
     SetFast,
+    SetMode,
 )
 from flybridge.model.deliveries import Stage
 from flybridge.model.facts import Fate
@@ -104,6 +105,8 @@ def choice_of(command: Command) -> str:
             return decision
         case AnswerQuestion(declined=declined):
             return "decline" if declined else "answer"
+        case SetMode(mode=mode):
+            return f"mode {mode}"
         case SetEffort(effort=effort):
             return f"effort {effort}"
         case SetFast(on=on):

@@ -19,6 +19,7 @@ from flybridge.model.events import Event
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.model.requests import Request
+from flybridge.session.state import LastAlarm
 
 # ---- drivers: one object per link, pure; what must survive is in the memo --------------------
 
@@ -200,6 +201,8 @@ class SessionRow(msgspec.Struct, kw_only=True):
     last_seq: int = 0
     labels: dict[str, str] = {}
     conversation: str = ""  # the agent's own id of it
+    conversations: tuple[str, ...] = ()  # and of those before it
+    alarm: LastAlarm | None = None
 
 
 class Write(msgspec.Struct, kw_only=True):

@@ -41,6 +41,25 @@ class OpenPrompt(msgspec.Struct):
     suggestions: int = 0
     offers: tuple[Raw, ...] = ()  # the suggestions themselves
     since_ms: int = 0
+    seq: int = 0  # of the event that asked
+
+
+class Watched(msgspec.Struct):
+    """A call that may not run: its prompt was denied, or closed without an answer of ours."""
+
+    prompt: PromptId
+    tool: str = ""
+    denied: bool = False
+
+
+class LastAlarm(msgspec.Struct, frozen=True):
+    """The latest alarm of a session, for lists: people see it wherever they are."""
+
+    seq: int
+    at_ms: int
+    code: str
+    text: str
+    advice: str = ""
 
 
 class OpenInput(msgspec.Struct):
@@ -103,6 +122,16 @@ class State(msgspec.Struct):
     background: int = 0  # how many things run beside the conversation
     confided: bool = False  # something was said that is kept nowhere, and hidden while it is known
     rules: list[Raw] = []  # what this life of the agent may do without asking again
+    conversations: list[str] = []  # the agent's own ids of those before this one
+    watched: dict[ItemId, Watched] = {}
+    stopped: bool = False  # somebody interrupted the running turn
+    mode_told: bool = False  # this life of the agent has said which mode it is in
+    modes: list[str] = []  # chosen by command, and not reported yet
+    offered: list[str] = []  # granted with a plan or a suggestion, until the next report
+    before_plan: str = ""  # the mode that held before the plan mode
+    granted_seq: int = 0  # when a rule or a mode was last granted
+    alarms: int = 0  # raised in this life of the agent
+    alarm: LastAlarm | None = None
     waiting_for: Literal["", "rate_limit", "retry", "compaction", "wedged"] = ""
     waiting_until_ms: int = 0
 

@@ -107,6 +107,17 @@ def test_an_agent_that_dies_idle_or_cannot_start_is_one_error() -> None:
     assert "no such program" in error["message"]
 
 
+def test_a01_alarm_is_an_error_that_the_front_end_survives() -> None:
+    kit = Kit()
+    kit.begin(kit.message())
+    kit.lines()
+    kit.apply(ev.AlarmRaised(code="c", text="It ran.", advice="Stop it."))
+    (error,) = kit.lines()
+    assert error["type"] == "error"
+    assert error["message"] == "Alarm: It ran. Stop it."
+    assert error["recoverable"] is True
+
+
 def test_an_agent_that_was_told_to_end_is_no_news() -> None:
     kit = Kit()
     kit.apply(ev.AgentExited(incarnation=LIFE, why="exit", asked=True))

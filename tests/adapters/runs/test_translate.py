@@ -187,6 +187,7 @@ def test_what_is_worth_a_status() -> None:
         e.Notice(text="n"),
         e.Error(code="c", text="t"),
         e.Gap(reason="g"),
+        e.AlarmRaised(code="c", text="t"),
         e.ConversationLost(),
     ]
     assert all(status_of(one) for one in events)

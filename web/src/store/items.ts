@@ -135,6 +135,7 @@ export type NoteKind =
   | "compaction"
   | "notice"
   | "error"
+  | "alarm"
   | "gap"
   | "unrecognised"
   | "retry"

@@ -24,6 +24,8 @@ export function noteOf(event: SessionEvent): Note | undefined {
       return { note: "notice", text: event.text, level: event.level ?? "info" };
     case "error":
       return { note: "error", text: event.text, level: "error" };
+    case "alarm.raised":
+      return { note: "alarm", text: event.text, level: "error" };
     case "gap":
       return { note: "gap", text: event.reason, level: "warning" };
     case "unrecognised":

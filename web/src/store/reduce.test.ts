@@ -256,6 +256,10 @@ const TABLE: Table = {
     event: { code: "c", text: "broken" },
     gives: (after) => expect(lastOf(after)).toMatchObject({ note: "error", level: "error" }),
   },
+  "alarm.raised": {
+    event: { code: "mode_changed_elsewhere", text: "The mode changed." },
+    gives: (after) => expect(note(after)).toBe("alarm"),
+  },
   gap: { event: { reason: "lost" }, gives: (after) => expect(note(after)).toBe("gap") },
   unrecognised: {
     event: { source: "agent", text: "{}" },

@@ -34,6 +34,8 @@ export function Note({ item, limit }: Props): ReactNode {
     case "exited":
     case "lost":
       return <ErrorCard item={item} limit={limit} />;
+    case "alarm":
+      return <AlarmCard item={item} />;
     case "unrecognised":
     case "unknown":
       return (
@@ -84,6 +86,17 @@ function ErrorCard({ item, limit }: Props): ReactNode {
         </div>
       )}
       <p>{resetsMs > 0 ? untilAdvice(clock(resetsMs, item.atMs)) : advice}</p>
+    </section>
+  );
+}
+
+/** What happened, why it matters, what to do: as plain text, for some of it is an agent's. */
+function AlarmCard({ item }: { readonly item: NoteItem }): ReactNode {
+  return (
+    <section className={style.error} aria-label="Alarm" data-note="alarm">
+      <h2>Alarm</h2>
+      <p>{item.text}</p>
+      <p>{textOf(fieldsOf(item.event)["advice"])}</p>
     </section>
   );
 }

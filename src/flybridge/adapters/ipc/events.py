@@ -178,6 +178,8 @@ class Events:
                 (speech.fail if level == "warning" else speech.printed)(text)
             case ev.Error(text=text):
                 self._error(text)
+            case ev.AlarmRaised(text=text, advice=advice):
+                speech.fail(f"Alarm: {text} {advice}".rstrip())
             case ev.Gap(reason=reason):
                 speech.fail(f"Output of the agent was lost: {reason}")
             case _:

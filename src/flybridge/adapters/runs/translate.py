@@ -317,6 +317,8 @@ def status_of(event: e.Event) -> str:
             return text
         case e.Error(code=code, text=text):
             return f"{code}: {text}"
+        case e.AlarmRaised(code=code, text=text):
+            return f"alarm: {code}: {text}"
         case e.Gap(reason=reason):
             return f"output of the agent was lost: {reason}"
         case e.ConversationLost(reason=reason):

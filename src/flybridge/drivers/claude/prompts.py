@@ -124,12 +124,12 @@ class Prompts:
         self._sink.put(InputRejected(key=given.key, reason="the agent took the prompt back first"))
         return True
 
-    def tool_returned(self, tool: str) -> None:
-        """A call that has its result waits for nobody any more."""
+    def tool_returned(self, tool: str, *, ran: bool) -> None:
+        """A call that has its result waits for nobody any more. ``ran``: it was not refused."""
         if not self._memo.prompts and not self._memo.given:
             return
         for prompt in [p for p, one in self._memo.prompts.items() if one.tool == tool]:
-            self._withdraw(prompt)
+            self._withdraw(prompt, ran=ran and not self._memo.stopping)
         for request in [r for r, one in self._memo.given.items() if one.tool == tool]:
             self.echoed(request)
 
@@ -143,11 +143,11 @@ class Prompts:
         for prompt in list(self._memo.prompts):
             self._withdraw(prompt)
 
-    def _withdraw(self, prompt: PromptId) -> None:
+    def _withdraw(self, prompt: PromptId, *, ran: bool = False) -> None:
         gone = self._memo.prompts.pop(prompt)
         self._memo.use_up(gone.request)
         self._memo.tell_denial(gone.tool)  # somebody was asked: whatever comes is no rule's doing
-        self._sink.put(PromptWithdrawn(prompt=prompt))
+        self._sink.put(PromptWithdrawn(prompt=prompt, ran=ran))
 
     # ---- answering -----------------------------------------------------------------------------
 

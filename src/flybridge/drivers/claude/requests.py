@@ -229,8 +229,10 @@ class Requests:
             return True
         asked = self._memo.asked.pop(response.request_id, None)
         self._due_ms.pop(response.request_id, None)
-        if asked is None:  # 2.1.38 answers a change of mode twice
+        if asked is None:
+            self._not_ours(response)
             return response.request_id.startswith(self._prefix)
+        self._memo.use_up(response.request_id)
         if asked.kind == "rejoin":
             return True  # it says no, and more with it
         if response.subtype == "success":
@@ -240,6 +242,15 @@ class Requests:
         else:
             self._refused(asked, text(response.error)[:TEXT_CHARS] or "refused")
         return True
+
+    def _not_ours(self, response: w.ResponseBody) -> None:
+        """Hear what an answer to nobody says of the mode: somebody else may have set it.
+
+        2.1.38 answers a change of mode twice; the second time says nothing new.
+        """
+        known = self._memo.is_used_up(response.request_id)
+        if response.subtype == "success" and response.response is not UNSET and not known:
+            self._reports.mode_is(text(fields(response.response).get("mode", UNSET))[:_NAME])
 
     def _refused(self, asked: Asked, reason: str) -> None:
         if asked.key:

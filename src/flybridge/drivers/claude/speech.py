@@ -20,12 +20,15 @@ from flybridge.drivers.claude.translate import (
     first_text,
     is_made_up,
     texts,
+    tool_text,
     was_rejected,
 )
 from flybridge.drivers.claude.turns import Turns
 from flybridge.model import events as e
 from flybridge.wire.claude import messages as w
 from flybridge.wire.claude.decode import block, blocks, delta_kind, fields, number, text
+
+UNASKED = "Tool permission request failed:"  # what a call comes back with that nobody could allow
 
 
 class Speech:
@@ -171,8 +174,9 @@ class Speech:
     def _tool_results(self, message: w.User, results: list[w.ToolResultBlock], line: bytes) -> None:
         parent = (message.parent_tool_use_id or "")[:MAX_NAME]
         for one in results:
-            self._prompts.tool_returned(one.tool_use_id)
             rejected = was_rejected(message.tool_result_meta, one.tool_use_id)
+            unasked = one.is_error is True and tool_text(one.content).startswith(UNASKED)
+            self._prompts.tool_returned(one.tool_use_id, ran=not rejected and not unasked)
             if rejected:
                 self._items.denied(one.tool_use_id)
             detail = message.tool_use_result if len(results) == 1 else UNSET
