@@ -9,6 +9,7 @@ import pytest
 from flybridge.companions import Companions
 from flybridge.errors import GatewayError
 from flybridge.server.companion import CompanionSpec
+from flybridge.server.tcp_peer import TcpPeers
 from tests.runtime.house import House, until
 from tests.server.handheld import Handheld
 
@@ -24,7 +25,7 @@ def made(house: House) -> Companions:
 
 async def test_without_a_door_questions_are_answered_all_the_same(short_tmp: Path) -> None:
     companions = made(House(short_tmp))
-    companions.bind(None, House(short_tmp).desk)
+    companions.bind(None, House(short_tmp).desk, TcpPeers(tuple))
     await companions.open()
     assert companions.address == ""
     assert "devices.list" in companions.table()
@@ -35,7 +36,7 @@ async def test_with_a_door_devices_come_in(short_tmp: Path) -> None:
     house = House(short_tmp, grace_s=0.5)
     companions = made(house)
     spec = CompanionSpec(host="127.0.0.1", port=0, agent="recorder", dir=str(short_tmp))
-    companions.bind(spec, house.desk)
+    companions.bind(spec, house.desk, TcpPeers(tuple))
     await companions.open()
     try:
         await until(lambda: house.services.agents == 1)
@@ -45,6 +46,7 @@ async def test_with_a_door_devices_come_in(short_tmp: Path) -> None:
             made(house).bind(
                 CompanionSpec(host="127.0.0.1", port=int(companions.address.rpartition(":")[2])),
                 house.desk,
+                TcpPeers(tuple),
             )
         held.close()
     finally:

@@ -21,8 +21,19 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.runtime.caller import FORWARDED
 from tests.abuse.judging import NOBODY, OTHER, Judge, as_user, judging, need_user
-from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, Who, allow, until
+from tests.abuse.rig import (
+    ALL_SCOPES,
+    API,
+    TALK_SCOPES,
+    Hands,
+    Server,
+    WebSocket,
+    Who,
+    allow,
+    until,
+)
 from tests.abuse.rig import free_port as unused_port
 from tests.browsers import chromium
 from tests.server.relay import ask, relaying
@@ -81,7 +92,7 @@ def test_a02_a_browser_keeps_all_its_rights_while_an_agent_lives(
     session = server.open(owner, "a02", "shell")
     prompt = server.asking(owner, session, "a02")
     me = server.http(owner).call("GET", "/me").json
-    assert (set(me["scopes"]), me["of_agent"], me["peer"]) == (ALL_SCOPES, False, "person")
+    assert (frozenset(me["scopes"]), me["of_agent"], me["peer"]) == (ALL_SCOPES, False, "person")
     assert server.login().scopes == ALL_SCOPES  # and another one can sign in
     socket = server.websocket()
     assert socket.upgrade(owner.headers) == 101
@@ -272,8 +283,24 @@ def test_a02_a_real_ssh_forward_signs_in_and_approves_with_a_login_made_for_it(
         assert status == 200
         cookie = {"cookie": str(headers["set-cookie"]).partition(";")[0]}
         _, me, _ = ask(near, server.port, "GET", "/me", None, cookie)
-        assert (set(me["scopes"]), me["reason"]) == (ALL_SCOPES, "")
+        assert (frozenset(me["scopes"]), me["reason"]) == (ALL_SCOPES, "")
         assert me["peer"] in ("person", "forwarded")
+
+
+def test_a02_a_forwarded_websocket_is_told_why_it_has_less_before_it_asks(
+    server: Server, owner: Who
+) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root sees what a relay of its own holds")
+    with relaying(server.port) as near:
+        socket = WebSocket(near)
+        host = f"127.0.0.1:{server.port}"
+        assert socket.upgrade({**owner.headers, "host": host}) == 101
+        socket.say({"type": "hello", "proto": 1})
+        welcome = socket.hear()
+        socket.close()
+    assert (frozenset(welcome["scopes"]), welcome["peer"]) == (TALK_SCOPES, "forwarded")
+    assert welcome["reason"] == FORWARDED
 
 
 @pytest.mark.needs("root", "sshd")

@@ -118,7 +118,7 @@ def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
 ) -> None:
     session = opened(gateway, cookie, "one", "shell")
     _, me, _ = gateway.request(OTHER, "GET", "/me", cookie=cookie)
-    assert (set(me["scopes"]), me["peer"]) == (ALL_SCOPES, "person")
+    assert (frozenset(me["scopes"]), me["peer"]) == (ALL_SCOPES, "person")
     step = [{"tool": "Bash", "input": {"command": "true"}, "ask": True}]
     content = [{"type": "text", "text": f"go\n@@ {json.dumps(step)}"}]
     body = {"command": {"type": "send_input", "content": content}, "until": "observed"}
@@ -135,7 +135,7 @@ def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
     inside = [sys.executable, "-I", "-c", REQUEST, str(gateway.port)]
     done = stolen.run([*inside, "GET", f"{API}/me", "", cookie])
     _, agent, _ = json.loads(done["out"])
-    assert (set(agent["scopes"]), agent["peer"]) == (TALK_SCOPES, "agent")
+    assert (frozenset(agent["scopes"]), agent["peer"]) == (TALK_SCOPES, "agent")
     answer = {"command": allow(prompt), "until": "observed", "wait_ms": 20_000}
     done = stolen.run([*inside, "POST", API + commands, json.dumps(answer), cookie])
     assert json.loads(done["out"])[0] == 403

@@ -31,6 +31,7 @@ from flybridge.store.devices import DeviceFile, SlotSpec
 from flybridge.testing import recorder
 from tests.runtime.house import EVERYTHING, House, until
 from tests.server.handheld import Handheld
+from tests.server.relay import RULES
 
 HERE = "127.0.0.1"
 ELSEWHERE = "127.0.0.2"
@@ -85,7 +86,7 @@ class Rig:
             self.devices,
             self.host,
             now_ms=self.now_ms,
-            peers=TcpPeers(lambda: self.keepers),
+            peers=TcpPeers(lambda: self.keepers, RULES),
         )
         self.house.sessions.on_live = self.host.noticed
         self.keepers: list[tuple[int, str]] = []

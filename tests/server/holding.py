@@ -75,7 +75,7 @@ def holding(
     with socket.create_server((host, 0)) as server:
         port = server.getsockname()[1]
         argv = [*command, sys.executable, "-c", HOLD, how, str(port), host]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
         with subprocess.Popen(argv, **pipes, **more) as program:
             server.settimeout(60)
             accepted, client = server.accept()

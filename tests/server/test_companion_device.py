@@ -21,10 +21,13 @@ from flybridge.server.companion_device import (
     address_of,
     pairing_status,
 )
+from flybridge.server.peer import TALK
 from flybridge.testing import recorder
 from flybridge.wire.companion.budget import encode
 from tests.runtime.house import until
-from tests.server.companion_rig import ELSEWHERE, HERE, Rig, bash, companion, steps
+from tests.server.companion_rig import ALL, ELSEWHERE, HERE, Rig, bash, companion, steps
+from tests.server.handheld import Handheld
+from tests.server.relay import relaying
 from tests.wire.companion.test_decode import BAD
 
 LOG = "flybridge.server.companion_device"
@@ -127,6 +130,29 @@ async def test_an_agent_with_a_devices_token_may_look_and_nothing_else(rig: Rig)
     }
     assert rig.of(e.InputAccepted) == []
     assert rig.host.board.used[0].auto_edit == ""
+
+
+async def test_a02_a_device_on_a_forwarded_connection_talks_and_approves_nothing(rig: Rig) -> None:
+    """A token is no login that was made for forwarding."""
+    _, token = rig.devices.create_token("box", ALL, ())
+    with relaying(rig.door.port) as port:
+        held = await Handheld.connect(port, token=token)
+        await held.wait_for("idle")
+        held.say("config", autoEdit=True)
+        held.say("spawn_request", slot=1)
+        result = await held.hear()
+        while result["type"] != "spawn_result":
+            result = await held.hear()
+        assert result["success"] is False
+        (connection,) = rig.door.connections
+        assert connection.device is not None
+        caller = connection._caller(connection.device)
+        assert (caller.peer, caller.scopes) == ("forwarded", TALK)
+        assert not caller.of_agent
+        held.prompt("hello")
+        await until(lambda: rig.of(e.InputAccepted))
+        assert rig.host.board.used[0].auto_edit == ""
+        held.close()
 
 
 # ---- prompts and buttons -------------------------------------------------------------------------

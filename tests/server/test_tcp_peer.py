@@ -264,7 +264,7 @@ async def test_a_holder_that_is_below_a_keeper_by_now_is_an_agent() -> None:
 
 async def test_many_connections_share_their_searches(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[int] = []
-    inner = tcp_peer.find_holders
+    inner = socket_holder.find_holders
 
     def counted(inodes: object, keepers: object) -> object:
         runs.append(1)

@@ -53,9 +53,8 @@ class Batches(Generic[K, V]):
         while self._waiting:
             await asyncio.sleep(self._pause_s())
             batch, self._waiting = self._waiting, {}
-            began_s = time.monotonic()
             try:
-                found = await asyncio.to_thread(self._work, tuple(batch))
+                found = await asyncio.to_thread(self._measured, tuple(batch))
             except Exception as error:
                 for waiting in batch.values():
                     waiting.set_exception(error)
@@ -63,7 +62,13 @@ class Batches(Generic[K, V]):
             else:
                 for key, waiting in batch.items():
                     waiting.set_result(found.get(key))
-            self._left_s -= time.monotonic() - began_s
+
+    def _measured(self, keys: tuple[K, ...]) -> Mapping[K, V]:
+        began_s = time.thread_time()
+        try:
+            return self._work(keys)
+        finally:
+            self._left_s -= time.thread_time() - began_s
 
     def _pause_s(self) -> float:
         """Return how long to wait so that all runs together stay within their share."""
