@@ -50,6 +50,11 @@ outcome it had. The same name with another body is refused (422).
 means not now, `422` not at all, `429` later (`Retry-After`). Every response has an `X-Request-Id`;
 where something went wrong on our side, the gateway's log names it.
 
+**Who is asking** is judged by the connection, too. A program of another Unix user of this machine
+is refused (403, `other_user`) unless
+[a setting](../howto/serve.md#who-may-connect-on-this-machine) lists that user, and so is one that
+hung up before it could be judged (403, `unknown_peer`). `GET /me` says how yours was judged.
+
 **Following a session.** `GET /sessions/{session}/stream` gives server-sent events. Each event of
 the log is a frame with the id `epoch:seq`; who comes back with it in `Last-Event-ID`, as a browser
 does by itself, misses nothing and gets nothing twice. Previews, gauges and views have no id. The
