@@ -212,6 +212,7 @@ class WebSocketClient(NativeClient):
             self._judging = asyncio.ensure_future(self._judge(caller))
 
     def _recognise(self, caller: Caller) -> None:
+        self._login = None
         if caller.scopes <= TALK:
             self._come_in(caller)
         else:
