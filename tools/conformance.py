@@ -30,9 +30,10 @@ INTRODUCTION = """\
 Flybridge follows documents that others wrote about the agents it runs. This page lists what
 they say, row by row, and the tests that show that it holds, or what was measured where it does
 not. Tests under `tests/agents` run the real programs, in the versions {versions}, offline:
-through keeper, journal and client, or alone where only the program itself is in question. A
-version in brackets says that a test runs that one only. `make test` runs them all, and
-`make check` fails when a row has no test.
+through keeper, journal and client, or alone where only the program itself is in question. The
+oldest and the newest of them run in every test, the others where they differ from both (listed
+in `tests/agents/rig.py`). A version in brackets says that a test runs that one only. `make test`
+runs them all, and `make check` fails when a row has no test.
 """
 
 
@@ -181,7 +182,7 @@ def _about(row: Row, by: Sequence[Test], versions: tuple[str, ...]) -> Iterator[
         yield f"{row.name}: no test shows it"
         return
     seen = {version for test in by for version in test.versions}
-    missing = [one for one in versions if one not in seen]
+    missing = [one for one in dict.fromkeys((versions[0], versions[-1])) if one not in seen]
     if seen and missing and not row.measured:
         yield f"{row.name}: no test shows it on {', '.join(missing)}, and no word says why"
 
@@ -189,10 +190,14 @@ def _about(row: Row, by: Sequence[Test], versions: tuple[str, ...]) -> Iterator[
 # ---- the page ----------------------------------------------------------------------------------
 
 
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def page(root: Path) -> str:
     there, marked, versions = documents(root), tests(root), pinned(root)
     by_row = shown(there, marked)
-    parts = ["# Conformance", NOTE, INTRODUCTION.format(versions=" and ".join(versions)).rstrip()]
+    parts = ["# Conformance", NOTE, INTRODUCTION.format(versions=_listed(versions)).rstrip()]
     parts.append(_summary(there, by_row))
     for document in there:
         lines = ["| | it says | shown by |", "|---|---|---|"]

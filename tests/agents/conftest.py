@@ -7,12 +7,13 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from tests import conftest
 from tests.agents import rig
-from tests.agents.rig import VERSIONS, Bridge
+from tests.agents.rig import Bridge
 
 
 def _can_leave_network() -> bool:
@@ -29,7 +30,19 @@ conftest.NEEDS["claude-cli"] = rig.are_installed
 conftest.NEEDS["netns"] = _can_leave_network
 
 
-@pytest.fixture(scope="module", params=VERSIONS)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that has a gateway against every version that its module is for."""
+    chosen = {mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")}
+    versions = rig.versions_of(metafunc.module.__name__)
+    scopes: dict[str, Literal["module", "function"]]
+    scopes = {"bridge": "module", "own_bridge": "function"}
+    for name, scope in scopes.items():
+        own = getattr(metafunc.module, name, None)  # a module may have a gateway of its own
+        if name in metafunc.fixturenames and name not in chosen and own is None:
+            metafunc.parametrize(name, versions, indirect=True, scope=scope)
+
+
+@pytest.fixture(scope="module")
 def bridge(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bridge]:
@@ -40,7 +53,7 @@ def bridge(
     bridge.close()
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture
 def own_bridge(request: pytest.FixtureRequest, short_tmp: Path) -> Iterator[Bridge]:
     """A gateway that a test may kill."""
     bridge = Bridge(request.param, short_tmp)
@@ -53,6 +66,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ran = Counter[str]()
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
-            ran.update(one for one in rig.VERSIONS if f"[{one}]" in getattr(report, "nodeid", ""))
-    for version in rig.VERSIONS:
+            ran.update(one for one in rig.PINNED if f"[{one}]" in getattr(report, "nodeid", ""))
+    for version in rig.PINNED:
         terminalreporter.write_line(f"real claude {version}: {ran[version]} tests ran")

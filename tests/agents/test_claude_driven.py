@@ -28,7 +28,7 @@ from flybridge.model.facts import (
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.ports import Out
 from flybridge.testing.messages_api import MessagesApi
-from tests.agents.rig import VERSIONS, RealClaude
+from tests.agents.rig import PINNED, RealClaude
 from tests.agents.talk import bash, scripted
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
@@ -113,7 +113,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-@pytest.fixture(params=VERSIONS)
+@pytest.fixture(params=PINNED)
 def claude(request: pytest.FixtureRequest, short_tmp: Path) -> Iterator[RealClaude]:
     socket = short_tmp / "api.sock"
     api = MessagesApi(unix=str(socket)).start()

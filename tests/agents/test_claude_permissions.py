@@ -196,7 +196,7 @@ async def test_a_rule_that_is_to_last_is_written_where_other_sessions_find_it(
         chosen = tuple(suggested(asked, "addRules"))
         await talk.decide(asked, "allow", remember=chosen, place="local")
         assert await talk.outcome(request) == "done"
-        old = bridge.claude.version == "2.1.38"
+        old = bridge.claude.version != "2.1.325"
         place = "below/.claude" if old else ".claude"
         assert settings_in(root) == [f"{place}/settings.local.json"]
         assert "python3 -c" in (root / place / "settings.local.json").read_text()

@@ -11,7 +11,7 @@ import pytest
 from flybridge.testing.probes.report import Finding, Report
 from flybridge.testing.probes.run import run_probes
 from tests.agents import rig
-from tests.agents.rig import VERSIONS
+from tests.agents.rig import PINNED
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 
@@ -51,7 +51,7 @@ def one(report: Report, name: str) -> Finding:
     return found
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", PINNED)
 def test_a_measured_version_is_what_it_was(
     version: str, short_tmp: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,7 +32,7 @@ async def test_an_interrupt_stops_a_text_and_keeps_what_was_said(
         ended = await talk.get(ev.TurnEnded)
         told = json.loads(bytes(ended.detail))  # type: ignore[arg-type]
         assert (ended.reason, told["subtype"]) == ("interrupted", "error_during_execution")
-        assert told["is_error"] is (bridge.claude.version == "2.1.325")
+        assert told["is_error"] is (bridge.claude.version != "2.1.38")
         assert await talk.outcome(request) == "done"
         done = talk.all(ev.TextDone)[0]
         assert (done.text, done.status) == ("half of it ", "partial")
@@ -69,7 +69,7 @@ async def test_an_interrupt_takes_back_what_waits_where_the_version_can(
         waits = await talk.say("stop-queue-waits", {"say": "after all"})
         await talk.written(waits)
         assert await talk.settle(Interrupt()) == "done"
-        old = bridge.claude.version == "2.1.38"
+        old = bridge.claude.version != "2.1.325"  # where it runs next
         assert await talk.outcome(waits) == ("done" if old else "cancelled")
         await talk.turn("stop-queue-after", {"say": "Here again."})
         assert talk.without_outcome() == set()

@@ -369,7 +369,7 @@ def test_d01_a_text_that_an_interrupt_cut_is_partial_where_only_the_interrupt_te
     hear(driver, init(), message_start(), text_start())
     driver.send(SESSION, Interrupt(), InputKey("test:stop"), 0)
     (asked,) = [json.loads(one.data) for one in driver.take().lines]
-    more = {"response": {"still_queued": []}} if version == "2.1.325" else {}
+    more: dict[str, Any] = {"response": {"still_queued": []}} if version == "2.1.325" else {}
     answer = {"subtype": "success", "request_id": asked["request_id"], **more}
     facts = hear(driver, line(type="control_response", response=answer), assistant(text("half")))
     assert only(facts, ItemClosed).status == status

@@ -21,7 +21,7 @@ from flybridge.drivers.claude.versions import MIDDLE, NEW, OLD, Traits, traits_o
         ("next", NEW),
     ],
 )
-def test_a_version_is_old_middle_or_new_and_new_where_it_cannot_be_read(
+def test_a_version_is_old_or_new_and_new_where_it_cannot_be_read(
     version: str, traits: Traits
 ) -> None:
     assert traits_of(version) is traits
