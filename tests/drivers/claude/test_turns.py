@@ -360,16 +360,23 @@ def test_d01_what_is_known_of_an_agent_survives_a_restart() -> None:
     assert "InputEchoed" not in kinds(hear(again, result()))
 
 
-@pytest.mark.parametrize(("version", "status"), [("2.1.200", "partial"), ("2.1.325", "complete")])
+@pytest.mark.parametrize(
+    ("version", "told", "status"),
+    [
+        ("2.1.200", None, "partial"),
+        ("2.1.206", {"still_queued": []}, "partial"),
+        ("2.1.325", {"still_queued": [], "cancelled": []}, "complete"),
+    ],
+)
 def test_d01_a_text_that_an_interrupt_cut_is_partial_where_only_the_interrupt_tells(
-    version: str, status: str
+    version: str, told: dict[str, Any] | None, status: str
 ) -> None:
-    """2.1.325 confirms an interrupt with a list of what waits, and marks what it cut."""
+    """2.1.325 confirms an interrupt with a list of what it took back, and marks what it cut."""
     driver = attached(version)
     hear(driver, init(), message_start(), text_start())
     driver.send(SESSION, Interrupt(), InputKey("test:stop"), 0)
     (asked,) = [json.loads(one.data) for one in driver.take().lines]
-    more: dict[str, Any] = {"response": {"still_queued": []}} if version == "2.1.325" else {}
+    more = {} if told is None else {"response": told}
     answer = {"subtype": "success", "request_id": asked["request_id"], **more}
     facts = hear(driver, line(type="control_response", response=answer), assistant(text("half")))
     assert only(facts, ItemClosed).status == status

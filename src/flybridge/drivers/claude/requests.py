@@ -281,7 +281,7 @@ class Requests:
             case "mode":
                 self._reports.mode_is(text(said.get("mode", UNSET)) or asked.value)
             case "interrupt":
-                self._memo.halted = self._memo.stopping and not said
+                self._memo.halted = self._memo.stopping and "cancelled" not in said
                 self._taken_back(said.get("cancelled"))
             case "setting" | "rejoin":
                 pass
