@@ -341,3 +341,15 @@ def test_a_dead_agents_prompts_are_withdrawn() -> None:
     driver = asking()
     driver.lost(LinkEnd(why="exit"), NOW_MS)
     assert kinds([what for _, what in driver.take().out]) == ["ToolReturned", "PromptWithdrawn"]
+
+
+def test_a_sub_agent_that_asks_before_its_call_is_told_asks_below_the_one_that_started_it() -> None:
+    """2.1.160 writes the request before the message in which the sub-agent makes the call."""
+    driver = attached("2.1.160")
+    started = line(type="system", subtype="task_started", task_id="a1", tool_use_id="task")
+    hear(driver, init(), assistant(tool_use("task", "Task")), started)
+    again = attached("2.1.160", driver.memo(SESSION))
+    asked = only(hear(again, can_use_tool(tool_use_id="t1", agent_id="a1")), PermissionAsked)
+    assert (asked.item, asked.parent) == ("t1", "task")
+    other = only(hear(again, can_use_tool("r2", tool_use_id="t2")), PermissionAsked)
+    assert other.parent == ""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.drivers.claude.memo import MAX_TASKS, Memo, OpenTool
+from flybridge.drivers.claude.memo import MAX_AGENTS, MAX_TASKS, Memo, OpenTool, bound
 from flybridge.drivers.claude.sink import Sink
 from flybridge.drivers.claude.tasks import TaskList
 from flybridge.model.events import BackgroundChanged, Diff, Plan
@@ -35,6 +35,14 @@ class Changes:
         self._memo = memo
         self._sink = sink
         self._tasks = TaskList(memo, sink)
+
+    # ---- sub-agents ----------------------------------------------------------------------------
+
+    def agent_started(self, agent: str, call: str) -> None:
+        """Note which call started a sub-agent: it may ask before its first own call is told."""
+        if agent and call:
+            bound(self._memo.calls, MAX_AGENTS)
+            self._memo.calls[agent[:_WORDS]] = call[:_WORDS]
 
     # ---- plans ---------------------------------------------------------------------------------
 

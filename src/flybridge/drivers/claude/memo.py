@@ -129,6 +129,7 @@ class Memo(msgspec.Struct, omit_defaults=True):
     streams: dict[str, Stream] = {}
     tools: dict[str, OpenTool] = {}
     agents: dict[str, str] = {}  # call that started a sub-agent → its kind; it may outlive the call
+    calls: dict[str, str] = {}  # id of a sub-agent → the call that started it
     prompts: dict[PromptId, OpenPrompt] = {}
     echoes: dict[str, InputKey] = {}  # uuid → input the agent has not echoed
     asked: dict[str, Asked] = {}  # request id →

@@ -124,6 +124,7 @@ class News:
 
     def _task_started(self, told: Told) -> bool:
         """One in the foreground has its tool call to show it."""
+        self._changes.agent_started(_head(told, "task_id"), _head(told, "tool_use_id"))
         if told.get("is_backgrounded") == _TRUE:
             self._notice(f"in the background: {_head(told, 'description')}")
         return True

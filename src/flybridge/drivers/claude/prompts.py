@@ -76,7 +76,7 @@ class Prompts:
             question=is_question,
         )
         item = self._item_of(request.tool_use_id)
-        parent = self._parent_of(request.tool_use_id)
+        parent = self._parent_of(request)
         agent = self._asking(request, parent)
         if is_question and questions is not None:
             self._sink.put(
@@ -100,14 +100,21 @@ class Prompts:
         )
         return True
 
-    def _parent_of(self, tool: str) -> ItemId:
-        known = self._memo.tools.get(tool)
-        return ItemId("") if known is None else known.parent
+    def _parent_of(self, request: w.CanUseTool) -> ItemId:
+        """Find the call below which a prompt belongs; 2.1.160 may ask before it tells the call."""
+        known = self._memo.tools.get(request.tool_use_id)
+        if known is not None:
+            return known.parent
+        started = self._memo.calls.get(self._agent_id(request), "")
+        return self._item_of(started) if started else ItemId("")
+
+    def _agent_id(self, request: w.CanUseTool) -> str:
+        known = {} if request.rest is UNSET else fields(request.rest)
+        return text(known.get("agent_id", UNSET))[:_NAME]
 
     def _asking(self, request: w.CanUseTool, parent: ItemId) -> str:
         """The kind of sub-agent that asks; of one whose start nobody saw, its id."""
-        known = {} if request.rest is UNSET else fields(request.rest)
-        return self._memo.agents.get(parent, "") or text(known.get("agent_id", UNSET))[:_NAME]
+        return self._memo.agents.get(parent, "") or self._agent_id(request)
 
     # ---- no longer asking ----------------------------------------------------------------------
 
