@@ -176,3 +176,31 @@ async def test_a_command_for_terminals_only_ends_its_turn_and_says_something(
         assert said or ended.message or name == "keybindings-help"
         assert talk.without_outcome() == set()
         assert talk.unknown() == []
+
+
+async def test_d01_local_commands_leave_every_input_with_its_own_turn(bridge: Bridge) -> None:
+    async with await Talk.open(bridge) as talk:
+        for words in ("hello", "/cost", "hello again", "/no-such-command", "last"):
+            answers = () if words.startswith("/") else ({"say": f"Heard {words}."},)
+            request = await talk.say(words, *answers)
+            assert await talk.outcome(request) == "done", words
+            (consumed,) = [one for one in talk.all(ev.InputConsumed) if one.key.endswith(request)]
+            assert consumed.turn == talk.all(ev.TurnEnded)[-1].turn, words
+        assert talk.transcript.text.endswith("Heard last.")
+        assert talk.without_outcome() == set()
+        assert talk.unknown() == []
+
+
+@pytest.mark.parametrize("bridge", ["2.1.325"], indirect=True)
+async def test_d04_a_skill_that_appears_while_it_runs_is_listed(bridge: Bridge) -> None:
+    folder = bridge.repository("appears")
+    async with await Talk.open(bridge, cwd=folder) as talk:
+        await talk.turn("appears-before", {"say": "one"})
+        assert "fresh" not in talk.all(ev.AgentReady)[-1].commands
+        skill = folder / ".claude" / "skills" / "fresh" / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        skill.write_text("---\nname: fresh\ndescription: a new one\n---\nBe fresh.\n")
+        await talk.turn("/reload-skills")
+        told = await talk.get(ev.AgentReady, where=lambda one: "fresh" in one.commands)
+        assert told.commands["fresh"] == "prompt"
+        assert talk.unknown() == []
