@@ -75,7 +75,9 @@ def test_options_reach_the_session_they_were_given_for(home: Home) -> None:
 def test_a_program_cannot_grant_what_a_person_can(home: Home) -> None:
     refused = home.run(*DEMO, "--skip-permissions", stdin="think")
     assert refused.returncode == 1
-    assert "--skip-permissions needs an interactive terminal. (not_allowed)" in refused.stderr
+    assert (
+        "The option skip_permissions needs an interactive terminal. (not_allowed)" in refused.stderr
+    )
     chat = home.demo("--skip-permissions")
     chat.say("run echo free")
     chat.wait_for("Done. It said")

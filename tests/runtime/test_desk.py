@@ -186,7 +186,7 @@ async def test_a_visitor_without_scopes_gets_nothing(house: House) -> None:
     ]
     assert {reply.error for reply in replies} == {"not_allowed"}
     opener = visitor("view", "spawn")
-    assert (await house.ask("open", opener, mode="plan", **asked)).error == "not_allowed"
+    assert (await house.ask("open", opener, mode="acceptEdits", **asked)).error == "not_allowed"
 
 
 async def test_who_may_only_open_sessions_opens_none_that_grant_anything(house: House) -> None:

@@ -193,19 +193,15 @@ class SessionQuestions:
         Raises:
             NotAllowedError: the caller is no person, and no key allows it.
         """
-        granted = grants(params.mode, params.options)
-        if not granted or "admin" in caller.scopes:
+        if "admin" in caller.scopes or not grants(params.mode, params.options):
             return
+        if option := grants("", params.options):
+            text = f"The option {option} needs an interactive terminal."
+            raise NotAllowedError("admin", message=text)
         services = self._sessions.services
-        flag = f"--{granted.replace('_', '-')}"
-        if granted != "permission_mode":
-            raise NotAllowedError("admin", message=f"{flag} needs an interactive terminal.")
-        if other := grants("", params.options):
-            flag = f"--{other.replace('_', '-')}"
-            raise NotAllowedError("admin", message=f"{flag} needs an interactive terminal.")
         key = check_key(services.ci_keys, caller, params.ci_key, params.mode, services.now_ms())
         if key is None:
-            text = f"{flag} {params.mode[:40]} needs an interactive terminal or a CI key"
+            text = f"--permission-mode {params.mode[:40]} needs an interactive terminal or a CI key"
             raise NotAllowedError("admin", message=f'{text} (see "Run in CI").')
         self._audit(
             Record(
