@@ -40,6 +40,10 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.StaleTurnError("trn_1"), "turn trn_1 is over"),
     (errors.StaleTurnError(""), "no turn is running"),
     (errors.AgentNotFoundError("cody"), "Unknown agent 'cody'."),
+    (
+        errors.AgentNotFoundError("cody", available=["claude", "demo"]),
+        "Unknown agent 'cody'. Available: claude, demo.",
+    ),
     (errors.AgentNotFoundError("claude", program="claude"), "claude: program 'claude' not found"),
     (errors.AgentStartError("claude", reason="no space"), "claude did not start: no space"),
     (

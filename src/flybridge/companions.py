@@ -40,6 +40,7 @@ class Companions:
             self._devices,
             audit=audit,
             agents=sessions.services.shelf.names,
+            modes=sessions.services.shelf.modes,
             door=lambda: self._door,
         )
 

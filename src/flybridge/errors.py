@@ -43,7 +43,7 @@ FlybridgeError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 
 class FlybridgeError(Exception):
@@ -225,15 +225,13 @@ class AgentError(FlybridgeError):
 class AgentNotFoundError(AgentError):
     code = "agent_not_found"
 
-    def __init__(self, agent: str, *, program: str = "", available: Sequence[str] = ()) -> None:
-        known = f" Available: {', '.join(available)}." if available else ""
-        super().__init__(
-            f"{agent}: program {program!r} not found"
-            if program
-            else f"Unknown agent {agent!r}.{known}"
-        )
+    def __init__(self, agent: str, *, program: str = "", available: Iterable[str] = ()) -> None:
+        names = f" Available: {', '.join(available)}." if available else ""
+        unknown = f"Unknown agent {agent!r}.{names}"
+        super().__init__(f"{agent}: program {program!r} not found" if program else unknown)
         self.agent = agent
         self.program = program
+        self.available = tuple(available)
 
 
 class AgentStartError(AgentError):

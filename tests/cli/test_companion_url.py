@@ -63,4 +63,5 @@ def test_a_version_that_refuses_is_said_so(home: Home) -> None:
 
 @pytest.mark.parametrize("slot", ["16", "-1", "one"])
 def test_a_slot_is_a_small_number(home: Home, slot: str, tmp_path: Path) -> None:
-    assert home.run("companion", "url", "--", slot).returncode == 2
+    done = home.run("companion", "url", "--", slot)
+    assert (done.returncode, "SLOT must be a number from 0 to 15." in done.stderr) == (2, True)

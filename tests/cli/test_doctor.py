@@ -188,7 +188,8 @@ def test_what_cannot_be_probed_is_said_in_one_line(home: Home) -> None:
     assert demo.returncode == 1
     assert demo.stderr.endswith("(invalid_request)\n")
     nobody = home.run("doctor", "--probe", "nobody")
-    assert nobody.stderr == "flybridge: Unknown agent 'nobody'. (agent_not_found)\n"
+    assert nobody.stderr.startswith("flybridge: Unknown agent 'nobody'. Available: claude, demo")
+    assert nobody.stderr.endswith(". (agent_not_found)\n")
     nowhere = home.run("doctor", "--probe", "claude", "--program", "nowhere")
     assert nowhere.stderr.endswith("/nowhere' not found (agent_not_found)\n")
     alone = home.run("doctor", "--program", "nowhere")

@@ -31,7 +31,7 @@ def test_stop_says_that_agents_go_on_and_the_next_gateway_finds_them(home: Home)
     done = home.run("gateway", "stop")
     assert done.returncode == 0, done.stderr
     assert done.stdout == (
-        "the gateway is stopped\n1 agent goes on with its keeper; the next gateway finds them\n"
+        "the gateway is stopped\n1 agent is still running; the next gateway will reattach to it.\n"
     )
     assert home.run("gateway", "status").returncode == 1
     assert home.sessions()[0]["status"] == "idle"

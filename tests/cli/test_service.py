@@ -17,6 +17,17 @@ def test_the_unit_lets_agents_live(home: Home) -> None:
     assert f"serve --state {home.state}\n" in unit
 
 
+def test_c10_a_state_directory_that_cannot_exist_is_refused(home: Home) -> None:
+    file = home.base / "file"
+    file.touch()
+    path = home.base / "config" / "systemd" / "user" / "flybridge.service"
+    for bad in (file, file / "below", "/proc/nowhere/state"):
+        done = run(home, "service", "install", "--state", str(bad))
+        assert (done.returncode, "--state" in done.stderr) == (2, True), bad
+        assert not path.exists()
+    assert run(home, "service", "install", "--state", str(home.base / "a" / "b")).returncode == 0
+
+
 def test_a_unit_is_written_and_removed(home: Home) -> None:
     path = home.base / "config" / "systemd" / "user" / "flybridge.service"
     assert f"wrote {path}" in run(home, "service", "install").stdout

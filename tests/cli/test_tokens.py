@@ -32,8 +32,24 @@ def test_a_token_is_made_listed_and_taken_back(home: Home) -> None:
 def test_a_program_makes_no_tokens(home: Home) -> None:
     done = home.run("token", "create", "ci")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.endswith("(not_allowed)\n")
+    assert done.stderr == (
+        "flybridge: This command requires an interactive terminal. (not_allowed)\n"
+    )
     assert home.run("token", "create", "x", "--scope", "approve").returncode == 2
+
+
+def test_c10_a_token_without_an_end_never_expires(home: Home) -> None:
+    assert home.at_terminal("token", "create", "forever").wait_end() == 0
+    listing = home.at_terminal("token", "list")
+    assert listing.wait_end() == 0
+    head, row = listing.seen.strip().splitlines()[-2:]
+    assert (head.split()[-1], row.split()[-1]) == ("expires", "never")
+
+
+def test_a_password_is_not_read_from_a_pipe(home: Home) -> None:
+    done = home.run("password", stdin="correct horse\ncorrect horse\n")
+    assert done.returncode == 2
+    assert done.stderr.startswith("flybridge: Run this command in a terminal to set a password.")
 
 
 def test_a_password_is_asked_for_twice_and_not_shown(home: Home) -> None:

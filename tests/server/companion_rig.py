@@ -67,6 +67,7 @@ class Rig:
             self.devices,
             audit=self.records.append,
             agents=self.house.services.shelf.names,
+            modes=self.house.services.shelf.modes,
             door=lambda: self.door,
         )
         services = self.house.services

@@ -7,8 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.errors import InvalidRequestError, NotAllowedError
 from flybridge.model.requests import Ask
+from flybridge.runtime.shelf import AgentShelf
 from flybridge.server.devices import Devices
 from flybridge.store.devices import DeviceFile
 from tests.runtime.house import EVERYTHING, until
@@ -74,6 +76,14 @@ async def test_slots_hold_agents_that_there_are_and_folders_by_their_whole_path(
     assert [one["agent"] for one in shown["slots"]] == ["recorder", "missing"]
 
 
+@pytest.mark.parametrize("agent", ["", "recorder", "missing"])
+async def test_c10_a_slot_has_a_mode_that_its_agent_has(rig: Rig, agent: str) -> None:
+    with pytest.raises(InvalidRequestError, match=r"Unknown permission mode 'silly'\. Available: "):
+        await rig.ask("slots.set", slots=[{"agent": agent, "mode": "silly"}])
+    shown = await rig.ask("slots.set", slots=[{"agent": agent, "mode": "plan"}])
+    assert shown["slots"][0]["mode"] == "plan"
+
+
 async def test_a_right_that_nobody_has_is_refused(rig: Rig) -> None:
     with pytest.raises(InvalidRequestError):
         await rig.ask("devices.token", name="box", rights=["admin"])
@@ -84,8 +94,13 @@ async def test_without_a_door_there_are_devices_and_slots_all_the_same(tmp_path:
     from flybridge.server.device_questions import DeviceQuestions
 
     devices = Devices(DeviceFile(tmp_path / "devices"), now_ms=lambda: 0)
+    shelf = AgentShelf({}, strangers=ClaudeAgent(name="x", program=["/no/such/program"]))
     asked = DeviceQuestions(
-        devices, audit=lambda record: None, agents=lambda: [], door=lambda: None
+        devices,
+        audit=lambda record: None,
+        agents=shelf.names,
+        modes=shelf.modes,
+        door=lambda: None,
     )
     found = await asked.listed(EVERYTHING, NoParams())
     assert (found.listening, len(found.slots)) == ("", 4)

@@ -110,6 +110,7 @@ class Web:
             self.devices,
             audit=self.audit,
             agents=house.services.shelf.names,
+            modes=house.services.shelf.modes,
             door=lambda: None,
         )
         questions = {

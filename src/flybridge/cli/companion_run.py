@@ -45,7 +45,7 @@ async def _let_in(address: str, token: str, state: Path | None) -> AsyncIterator
     """Where to, and with which token. Who sits at the gateway's own machine lets itself in for
     as long as this lasts; anybody else is paired like any other device."""
     if address or token:
-        yield address or "127.0.0.1:3333", token
+        yield address or await _listening(state), token
         return
     from flybridge.client import connect
 
@@ -56,7 +56,7 @@ async def _let_in(address: str, token: str, state: Path | None) -> AsyncIterator
         names = {one["name"] for one in found["devices"]}
         name = next(f"terminal {n}" for n in range(1, 1000) if f"terminal {n}" not in names)
         made = await client.ask("devices.token", {"name": name, "rights": RIGHTS})
-        where = found["listening"].replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")
+        where = _reachable(found["listening"])
         try:
             yield where, made["token"]
         finally:
@@ -64,6 +64,32 @@ async def _let_in(address: str, token: str, state: Path | None) -> AsyncIterator
                 await client.ask("devices.revoke", {"name": made["id"]})
             except FlybridgeError:
                 pass  # the gateway is gone; the token is in nobody's hands
+
+
+async def _listening(state: Path | None) -> str:
+    """Return where the gateway here lets devices in: as it says itself, if it tells us, or as
+    the configuration says."""
+    import os
+
+    from flybridge import config
+    from flybridge.client import connect
+
+    try:
+        async with await connect(state, start=False, name="companion") as client:
+            found = (await client.ask("devices.list", {}))["listening"]
+    except FlybridgeError:
+        found = ""
+    if found:
+        return _reachable(found)
+    serve = config.load(None, env=os.environ).serve
+    host = serve.companion_host or "127.0.0.1"
+    host = f"[{host}]" if ":" in host else host
+    return _reachable(f"{host}:{serve.companion_port}")
+
+
+def _reachable(listening: str) -> str:
+    """Return an address to connect to; one that listens everywhere is reached on this machine."""
+    return listening.replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]")
 
 
 async def _connected(address: str, token: str) -> None:

@@ -10,10 +10,25 @@ import click
 from flybridge.cli.trusting import Folder, open_in
 
 SLOT = "companion.slot"
+LAST_SLOT = 15
+
+
+class SlotNumber(click.ParamType[int]):
+    """A number from 0 to 15."""
+
+    name = "slot"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        text = str(value)
+        if not (text.isascii() and text.isdecimal()) or int(text[:4]) > LAST_SLOT:
+            self.fail(f"SLOT must be a number from 0 to {LAST_SLOT}.", param, ctx)
+        return int(text)
 
 
 @click.command("url")
-@click.argument("slot", type=click.IntRange(0, 15))
+@click.argument("slot", type=SlotNumber())
 @click.option(
     "--cwd",
     type=click.Path(path_type=Path, exists=True, file_okay=False),

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from flybridge.cli.companion_url import SlotNumber
+
 RIGHTS = ("view", "input", "interrupt", "approve", "spawn", "auto_edit")
 _state = click.option("--state", type=click.Path(path_type=Path), help="State directory.")
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -95,7 +97,7 @@ def _slots(found: dict[str, Any]) -> list[list[str]]:
     type=click.Choice(RIGHTS),
     help="What it may do; only view, if nothing is said.",
 )
-@click.option("--slot", "slots", multiple=True, type=click.IntRange(0, 15), help="Only this slot.")
+@click.option("--slot", "slots", multiple=True, type=SlotNumber(), help="Only this slot.")
 @click.option("--token", is_flag=True, help="Make a token, for a device that can say one.")
 @_state
 def pair(
@@ -130,7 +132,7 @@ def revoke(name: str, state: Path | None) -> None:
 
 
 @devices.command("slot")
-@click.argument("number", type=click.IntRange(0, 15))
+@click.argument("number", metavar="SLOT", type=SlotNumber())
 @click.option("--agent", help="Which agent is started in it.")
 @click.option(
     "--dir", "folder", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Where."

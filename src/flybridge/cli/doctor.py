@@ -130,9 +130,10 @@ def _argv(agent: str, program: Path | None) -> tuple[str, ...]:
     from flybridge.config import load
     from flybridge.errors import AgentNotFoundError, InvalidRequestError
 
-    known = load(None, env=os.environ).agents.get(agent)
+    agents = load(None, env=os.environ).agents
+    known = agents.get(agent)
     if known is None:
-        raise AgentNotFoundError(agent)
+        raise AgentNotFoundError(agent, available=sorted(agents))
     if known.kind != "claude":
         raise InvalidRequestError(f"only Claude Code was measured, and {agent} is {known.kind}")
     return known.program if program is None else (str(program.absolute()),)

@@ -56,7 +56,7 @@ def status(as_json: bool, state: Path | None) -> None:
 @gateway.command("stop")
 @_state
 def stop(state: Path | None) -> None:
-    """End the gateway. Agents go on with their keepers; the next gateway finds them."""
+    """Stop the gateway. Agents keep running; the next gateway reattaches to them."""
     from flybridge.cli import running
 
     running.run(_stop(state))
@@ -109,11 +109,11 @@ async def _stop(state: Path | None) -> None:
     click.echo("the gateway is stopped")
     if agents:
         words = (
-            "1 agent goes on with its keeper"
+            "1 agent is still running; the next gateway will reattach to it."
             if agents == 1
-            else (f"{agents} agents go on with their keepers")
+            else f"{agents} agents are still running; the next gateway will reattach to them."
         )
-        click.echo(f"{words}; the next gateway finds them")
+        click.echo(words)
 
 
 async def _wait_gone(pid: int, start: str) -> None:

@@ -128,7 +128,7 @@ _OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     (
         "--folder",
         "folder",
-        "Settings that the directory brings: ask about them, trust (obey) or restrict (leave out).",
+        "Settings that the directory brings: ask about, trust or restrict (ignore) them.",
         {"type": click.Choice(("ask", "trust", "restrict")), "default": "ask"},
     ),
     (

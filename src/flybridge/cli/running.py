@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from flybridge.cli.safe_text import visible
-from flybridge.errors import FlybridgeError
+from flybridge.errors import FlybridgeError, NotAllowedError
 
 USAGE = 2
 INTERRUPTED = 130
@@ -29,12 +29,22 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
         # whoever read us has enough; Python would complain once more when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except NotAllowedError as error:
+        fail(_refusal(error), error.code)
     except FlybridgeError as error:
         fail(str(error), error.code)
     except Exception as error:
         if os.environ.get("FLYBRIDGE_LOG_LEVEL") == "debug":
             raise
         fail(f"{type(error).__name__}: {error}", "internal")
+
+
+def _refusal(error: NotAllowedError) -> str:
+    """Return what to do about a missing right. At the gateway's own socket, somebody at a terminal
+    administers it."""
+    if error.scope == "admin" and not (error.why or sys.stdin.isatty()):
+        return "This command requires an interactive terminal."
+    return str(error)
 
 
 def ask(name: str, params: dict[str, Any], state: Path | None, *, us: str) -> dict[str, Any]:

@@ -31,6 +31,8 @@ def show(state: Path | None) -> None:
 @_state
 def install(state: Path | None) -> None:
     """Write the unit, and say how to start it."""
+    if state is not None:
+        _check_state(state.absolute())
     path = _unit_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(unit_text(state))
@@ -38,6 +40,17 @@ def install(state: Path | None) -> None:
     click.echo("start it:          systemctl --user daemon-reload")
     click.echo(f"                   systemctl --user enable --now {UNIT}")
     click.echo("run it logged out: loginctl enable-linger")
+
+
+def _check_state(state: Path) -> None:
+    """Refuse a state directory that is no directory and cannot become one."""
+    import os
+
+    place = next(folder for folder in (state, *state.parents) if os.path.lexists(folder))
+    if not place.is_dir():
+        raise click.UsageError(f"--state {state}: {place} is not a directory.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise click.UsageError(f"--state {state}: you cannot write to {place}.")
 
 
 @service.command("remove")

@@ -67,7 +67,7 @@ def list_tokens(as_json: bool, state: Path | None) -> None:
     if not rows:
         click.echo("no tokens, and nobody is logged in")
         return
-    for line in table([["kind", "id", "name", "may", "until"], *rows], None):
+    for line in table([["kind", "id", "name", "may", "expires"], *rows], None):
         click.echo(line)
 
 
@@ -75,7 +75,7 @@ def _end(one: dict[str, Any]) -> str:
     import time
 
     if not one["expires_ms"]:
-        return "revoked"
+        return "never"
     return time.strftime("%Y-%m-%d", time.localtime(one["expires_ms"] / 1000))
 
 
@@ -92,6 +92,12 @@ def revoke(name: str, state: Path | None) -> None:
 @_state
 def password(state: Path | None) -> None:
     """Set the password that logs browsers in. Whoever is logged in has to do so again."""
+    import sys
+
+    from flybridge.cli.running import USAGE, fail
+
+    if not sys.stdin.isatty():
+        fail("Run this command in a terminal to set a password.", "not_supported", USAGE)
     said = click.prompt("New password", hide_input=True, confirmation_prompt=True)
     _ask("password.set", {"password": said}, state)
     click.echo("set; every login has ended")

@@ -9,11 +9,13 @@ import msgspec
 from flybridge.errors import BusyError, NotSupportedError
 from flybridge.model.ids import SessionId
 from flybridge.runtime.caller import Caller
+from flybridge.runtime.live import LiveSession
 from flybridge.runtime.questions import Question
 from flybridge.runtime.sessions import Sessions
 
 UP_S = 10.0  # for the one that stands in to be there
 AGAIN_S = 0.02
+SLOT = "companion.slot"  # the label of a session that is in a slot
 
 
 class DialInParams(msgspec.Struct, kw_only=True):
@@ -48,10 +50,17 @@ class DialInQuestions:
             await asyncio.sleep(AGAIN_S)
         row, dial_ins = live.memory.incarnation, self._sessions.services.dial_ins
         if row is None or row.transport != "by_hand":
-            raise NotSupportedError("this session's agent is not started by hand")
+            raise NotSupportedError(_in_use(live))
         known = dial_ins.of(row.incarnation) if dial_ins is not None else None
         if known is None or dial_ins is None:
             raise BusyError("nobody is waited for: the session has no agent")
         if known.link.met:
             raise BusyError("an agent is connected already")
         return DialInAnswer(url=dial_ins.url(row, known.place))
+
+
+def _in_use(live: LiveSession) -> str:
+    slot = live.memory.state.labels.get(SLOT, "")
+    if slot:
+        return f"Slot {slot} is in use by session {live.session}; choose a free slot."
+    return f"The agent of session {live.session} is started by the gateway, not by hand."

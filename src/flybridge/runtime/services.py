@@ -39,6 +39,9 @@ class Shelf(Protocol):
     def names(self) -> list[str]:
         """Every agent that is configured, installed or not."""
 
+    async def modes(self, name: str) -> frozenset[str]:
+        """Return the permission modes of an agent; of one that is not installed, the newest."""
+
     def running(self, name: str, version: str) -> Installed:
         """What is needed to talk to an agent that runs already, whatever became of its
         program or its place in the configuration since it was started."""

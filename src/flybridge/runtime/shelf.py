@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Mapping
 
-from flybridge.errors import AgentNotFoundError, AgentStartError
+from flybridge.errors import AgentError, AgentNotFoundError, AgentStartError
 from flybridge.runtime.services import Installed
 from flybridge.session.ports import Agent
 
@@ -40,6 +40,13 @@ class AgentShelf:
     def names(self) -> list[str]:
         """Every agent that is configured, installed or not."""
         return sorted(self._agents)
+
+    async def modes(self, name: str) -> frozenset[str]:
+        """Return the permission modes of an agent; of one that is not installed, the newest."""
+        try:
+            return (await self.get(name)).capabilities.modes
+        except AgentError:
+            return self.running(name, "").capabilities.modes
 
     def running(self, name: str, version: str) -> Installed:
         """An agent that was started earlier, as the version it was then."""

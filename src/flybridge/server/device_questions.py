@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -95,11 +95,13 @@ class DeviceQuestions:
         *,
         audit: Callable[[Record], None],
         agents: Callable[[], list[str]],
+        modes: Callable[[str], Awaitable[frozenset[str]]],
         door: Callable[[], CompanionDoor | None],
     ) -> None:
         self._devices = devices
         self._audit = audit
         self._agents = agents
+        self._modes = modes
         self._door = door
 
     def table(self) -> dict[str, Question]:
@@ -142,7 +144,9 @@ class DeviceQuestions:
         known = self._agents()
         for one in params.slots:
             if one.agent and one.agent not in known:
-                raise InvalidRequestError(f"no agent is called {one.agent[:100]!r}")
+                names = ", ".join(known)
+                raise InvalidRequestError(f"Unknown agent {one.agent[:100]!r}. Available: {names}.")
+            await self._check_mode(one, known)
             if one.dir and not Path(one.dir).is_absolute():
                 raise InvalidRequestError(f"not an absolute path: {one.dir[:200]!r}")
         door = self._door()
@@ -153,6 +157,23 @@ class DeviceQuestions:
         record = Record(event="slots.set", outcome="done", **who(caller))
         self._audit(msgspec.structs.replace(record, detail=f"{len(params.slots)} slots"))
         return {"slots": self._slots(door)}
+
+    async def _check_mode(self, spec: SlotSpec, agents: list[str]) -> None:
+        """Refuse a permission mode that the slot's agent does not have.
+
+        Raises:
+            InvalidRequestError: it has no such mode.
+        """
+        if not spec.mode:
+            return
+        modes: set[str] = set()
+        for name in [spec.agent] if spec.agent else agents:
+            modes |= await self._modes(name)
+        if spec.mode not in modes:
+            names = ", ".join(sorted(modes))
+            raise InvalidRequestError(
+                f"Unknown permission mode {spec.mode[:100]!r}. Available: {names}."
+            )
 
     def _shown(self, one: Device, door: CompanionDoor | None) -> DeviceShown:
         here = door.connections if door is not None else ()
