@@ -15,6 +15,7 @@ import { act, useAct } from "./rail/acting.ts";
 import { Rail } from "./rail/rail.tsx";
 import { type Route, navigate, pathOf, useRoute } from "./routes.ts";
 import { SessionPage } from "./session-page.tsx";
+import { Alarms } from "./status/alarms.tsx";
 import { ConnectionBanner } from "./status/connection.tsx";
 import type { Panel } from "./store/ui.ts";
 import style from "./shell.module.css";
@@ -55,6 +56,7 @@ export function Shell(): ReactNode {
       )}
       <main id="main" className={style.main} tabIndex={-1}>
         <ConnectionBanner />
+        <Alarms />
         <Caught key={pathOf(route)}>
           <View route={route} />
         </Caught>

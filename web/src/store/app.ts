@@ -14,6 +14,7 @@ import { Listing } from "./listing.ts";
 import { Outbox, type Shelf } from "./outbox.ts";
 import { Sending } from "./sending.ts";
 import type { SessionStore } from "./session.ts";
+import { SeenAlarms } from "./seen-alarms.ts";
 import { SettingsStore } from "./settings.ts";
 import { Ui } from "./ui.ts";
 import { fieldsOf, textOf } from "./values.ts";
@@ -41,6 +42,7 @@ export class App {
   readonly outbox: Outbox;
   readonly sending: Sending;
   readonly settings: SettingsStore;
+  readonly alarms: SeenAlarms;
   readonly ui: Ui;
   connection: Connection = "connecting";
   /** When it was last online; 0: never yet. */
@@ -57,6 +59,7 @@ export class App {
     this.emitter = new Emitter(around.schedule);
     this.outbox = new Outbox(around.shelf, around.schedule);
     this.settings = new SettingsStore(around.cupboard, around.schedule);
+    this.alarms = new SeenAlarms(around.cupboard, around.schedule);
     this.ui = new Ui(around.schedule);
     this.link = new Link(
       {

@@ -27,6 +27,15 @@ export interface Row {
   readonly ended: string;
   /** The agent's own id of the conversation. */
   readonly conversation: string;
+  /** The latest alarm, if there was one. */
+  readonly alarm?: Alarm | undefined;
+}
+
+/** Something happened in a session that nobody here decided. */
+export interface Alarm {
+  readonly seq: number;
+  readonly text: string;
+  readonly advice: string;
 }
 
 export function rowOf(raw: Json): Row {
@@ -51,7 +60,15 @@ export function rowOf(raw: Json): Row {
     mode: textOf(one["mode"]),
     ended: textOf(one["ended"]),
     conversation: textOf(one["conversation"]),
+    alarm: alarmOf(one["alarm"]),
   };
+}
+
+function alarmOf(raw: Json | undefined): Alarm | undefined {
+  const one = fieldsOf(raw);
+  const seq = numberOf(one["seq"]);
+  if (seq <= 0) return undefined;
+  return { seq, text: textOf(one["text"]), advice: textOf(one["advice"]) };
 }
 
 /** A view of an open session is newer than its line in the list. */
