@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
+from flybridge.demo.script import SCENES
+from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
+from flybridge.runtime.live import LiveSession
+from flybridge.runtime.shelf import AgentShelf
 from tests.runtime.forging import answered, introduced, moded
 from tests.runtime.house import House, steps, until
 
@@ -79,3 +85,39 @@ async def test_a09_a_claim_is_in_the_audit_log(house: Watched) -> None:
     assert [(record.code, record.session) for record in house.noted] == [
         ("conversation_id_taken", thief.session)
     ]
+
+
+PLAYED = [scene.name for scene in SCENES if scene.name != "crash"]
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+async def test_a01_alarm_no_scene_of_the_demo_agent_raises_one(
+    short_tmp: Path, decision: Literal["allow", "deny"]
+) -> None:
+    house = Watched(short_tmp)
+    demo = ClaudeAgent(name="demo", program=[sys.executable, "-P", "-m", "flybridge.demo"])
+    environment = {"PATH": "/usr/bin:/bin"}
+    house.services.shelf = AgentShelf({"demo": (demo, environment)}, strangers=demo)
+    try:
+        live = await house.open("demo", model="flybridge-demo-fast")
+        for scene in PLAYED:
+            await house.say(live, scene, scene, Stage.ACCEPTED)
+            await until(lambda: _played(house, live, decision), 60)
+        assert house.client.of(e.PermissionClosed)
+        assert house.client.of(e.AlarmRaised) == []
+    finally:
+        await house.end()
+
+
+def _played(house: House, live: LiveSession, decision: Literal["allow", "deny"]) -> bool:
+    """Answer what is asked; whether nothing is left to do."""
+    state = live.memory.state
+    for name, prompt in list(state.prompts.items()):
+        command: c.Command = (
+            c.AnswerQuestion(prompt=name, digest=prompt.digest, declined=True)
+            if prompt.kind == "question"
+            else c.AnswerPermission(prompt=name, digest=prompt.digest, decision=decision)
+        )
+        live.submit(command, principal="me", request=f"answer-{name}")
+    return not (state.turn or state.inputs or state.prompts)

@@ -281,8 +281,8 @@ def test_a01_alarm_an_approved_plan_is_none() -> None:
 def test_a01_alarm_a_plan_that_a_rule_approves_is_none(before: bool) -> None:
     sim = running()
     sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="ExitPlanMode"))
-    changed, returned = e.ModeChanged(mode="default"), f.ToolReturned(item=ITEM)
-    sim.fact(*([changed, returned] if before else [returned, changed]))
+    story: list[f.Fact] = [e.ModeChanged(mode="default"), f.ToolReturned(item=ITEM)]
+    sim.fact(*(story if before else reversed(story)))
     assert codes(sim) == []
 
 
