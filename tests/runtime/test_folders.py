@@ -157,6 +157,14 @@ async def test_abuse_41_it_is_opened_with_its_settings_left_out(hostile: Hostile
     assert hostile.trusted.all() == []
 
 
+async def test_a08_a_session_without_its_folders_settings_goes_on_without_a_question(
+    hostile: Hostile,
+) -> None:
+    options = msgspec.to_builtins(restricted(Options()))
+    assert await hostile.open(options=options) == ""
+    assert hostile.trusted.all() == []
+
+
 async def test_a_person_may_trust_it_once_for_all(hostile: Hostile) -> None:
     spawner = ListClient(Caller(principal="you", scopes=frozenset({"view", "spawn"})))
     assert await hostile.open(spawner, folder="trust") == "not_allowed"

@@ -39,7 +39,13 @@ from flybridge.runtime.caller import (
     who,
 )
 from flybridge.runtime.ci_keys import check_key
-from flybridge.runtime.folders import check_folder, obeyed_in, resolve_folder, restricted
+from flybridge.runtime.folders import (
+    check_folder,
+    is_restricted,
+    obeyed_in,
+    resolve_folder,
+    restricted,
+)
 from flybridge.runtime.imports import ImportParams, Imports
 from flybridge.runtime.sessions import Sessions, session_id
 from flybridge.session.ports import Blobs, Journal
@@ -232,6 +238,8 @@ class SessionQuestions:
 
     async def _options_in(self, cwd: Path, caller: Caller, params: OpenParams) -> Options:
         """The options, once somebody answered for what the folder brings along."""
+        if is_restricted(params.options):  # as a session that this one goes on from
+            return params.options
         found = await asyncio.to_thread(obeyed_in, cwd)
         trusted = self._sessions.trusted
         if params.folder == "restrict" and found:
