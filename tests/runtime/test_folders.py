@@ -95,6 +95,8 @@ def test_a08_what_is_below_counts_too(tmp_path: Path) -> None:
     write(tmp_path, "node_modules/x/.claude/skills/x/SKILL.md")
     (tmp_path / "away").symlink_to("/")
     assert obeyed_in(tmp_path) == [deep]
+    assert obeyed_in(tmp_path, home=tmp_path) == []
+    assert obeyed_in(tmp_path, home=tmp_path / "packages") == []
 
 
 def test_a08_links_and_unreadable_folders_are_named_and_nothing_is_endless(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ async def test_rights_that_were_used_and_refused_are_written_down(house: House) 
         ("open", "done", "me", ""),
         ("stop_agent", "refused", "you", "interrupt"),
         ("delete", "refused", "you", "spawn"),
-        ("set_mode", "done", "me", ""),
+        ("set_mode", "done", "me", "mode plan"),
     ]
     assert noted[1].source == "10.0.0.1"
     assert (noted[2].session, noted[2].request) == (live.session, "d")

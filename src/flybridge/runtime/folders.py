@@ -29,6 +29,7 @@ MAX_PARENTS = 64
 MAX_FILES = 100
 MAX_FOLDERS = 20_000
 MAX_DEPTH = 8
+NESTED_DEPTH = 4
 SEARCH_S = 0.5
 SKIPPED = frozenset({".git", "node_modules", "__pycache__", ".venv", ".cache"})
 Policy: TypeAlias = Literal["ask", "trust", "restrict"]
@@ -80,7 +81,9 @@ def obeyed_in(cwd: Path, home: Path | None = None) -> list[str]:
             found += _files_in(folder / SETTINGS, MAX_DEPTH, HARMLESS)
         if _exists(folder / SERVERS):
             found.append(folder / SERVERS)
-    found += [path for place in _nested(cwd) for path in _files_in(place, MAX_DEPTH, HARMLESS)]
+    if home is None or not home.is_relative_to(cwd):  # else there are all of the user's projects
+        nested = (_files_in(place, MAX_DEPTH, HARMLESS) for place in _nested(cwd))
+        found += [path for files in nested for path in files]
     return [str(path) for path in found[:MAX_FILES]]
 
 
@@ -130,7 +133,7 @@ def _nested(cwd: Path) -> list[Path]:
         if depth and SETTINGS in names:
             found.append(folder / SETTINGS)
         skipped = SKIPPED | {SETTINGS}
-        if depth < MAX_DEPTH:
+        if depth < NESTED_DEPTH:
             todo += [(folder / name, depth + 1) for name in sorted(names) if name not in skipped]
     return found
 

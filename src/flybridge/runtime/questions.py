@@ -238,10 +238,11 @@ class SessionQuestions:
 
     async def _options_in(self, cwd: Path, caller: Caller, params: OpenParams) -> Options:
         """The options, once somebody answered for what the folder brings along."""
-        if is_restricted(params.options):  # as a session that this one goes on from
+        trusted = self._sessions.trusted
+        asked = trusted is not None or params.folder == "restrict"
+        if not asked or is_restricted(params.options):  # as the session this one goes on from
             return params.options
         found = await asyncio.to_thread(obeyed_in, cwd)
-        trusted = self._sessions.trusted
         if params.folder == "restrict" and found:
             return restricted(params.options)
         if trusted is None or not found or await asyncio.to_thread(trusted.holds, cwd):
