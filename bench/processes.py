@@ -28,8 +28,9 @@ def rss_kib(pid: int) -> float:
 
 
 def keepers_of(pid: int) -> set[int]:
-    """The keepers that a gateway has started."""
-    found = set()
+    """The keepers that a gateway has started, itself or through its starter."""
+    parents: dict[int, int] = {}
+    above = {pid}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -38,9 +39,11 @@ def keepers_of(pid: int) -> set[int]:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent == pid and b"keeper_program" in command:
-            found.add(int(entry.name))
-    return found
+        if b"keeper_program" in command:
+            parents[int(entry.name)] = parent
+        elif parent == pid and b"starter_program" in command:
+            above.add(int(entry.name))
+    return {keeper for keeper, parent in parents.items() if parent in above}
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:

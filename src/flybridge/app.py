@@ -28,6 +28,7 @@ from flybridge.control import make_control
 from flybridge.conversations import ClaudeConversations
 from flybridge.drivers.claude.agent import ClaudeAgent
 from flybridge.errors import GatewayRunningError, StorageError
+from flybridge.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
 from flybridge.run_clock import RunClock
 from flybridge.runtime.caller import Caller
@@ -40,6 +41,7 @@ from flybridge.runtime.questions import NoParams, Question
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.shelf import AgentShelf
+from flybridge.runtime.starter import KeeperStarter
 from flybridge.server.authority import Authority
 from flybridge.server.control_unix import ControlDoor
 from flybridge.server.keys import Keys
@@ -166,6 +168,7 @@ class Gateway:
             self.companions.bind(companion, desk, peers)
         clock = RunClock(desk, services.hub, services.blobs, now_ms)
         self.sessions.on_live = clock.begin
+        alarms = await KeeperAlarms.open(services, self.sessions, self._note)
         adopted = await self.sessions.recover()
         self._prune(journal)
         self.door, self.senders = (
@@ -207,6 +210,7 @@ class Gateway:
             self._state.control.unlink(missing_ok=True)
             await clock.close()
             await self.sessions.close()
+            await alarms.close()
             journal.close()
             self._records.flush(closing=True)
             self._note(Record(event="gateway", outcome="stopped"))
@@ -241,6 +245,7 @@ class Gateway:
             dial_ins=AgentDoor(
                 self._state.path / "agent-port", now_ms, self._note, limits.line_bytes
             ).dial_ins,
+            starter=KeeperStarter(self._state.path),
         )
 
     def _conversations(self) -> ClaudeConversations:

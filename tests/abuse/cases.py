@@ -82,6 +82,8 @@ CASES = {
     63: "an audit log that was changed",
     64: "too much of everything",
     65: "a dependency that nobody pinned",
+    66: "an agent's input or output that others open through /proc",
+    67: "an agent that kills its keeper",
 }
 # what is still to come, of all of it or of a part
 LATER: dict[int, str] = {}

@@ -175,19 +175,33 @@ def lineage(pid: int) -> list[Process] | None:
 
 
 def is_keeper(one: Process) -> bool:
-    """Whether a process is a keeper, whoever started it, from the source or from what was
-    compiled."""
+    """Whether a process is a keeper or a keeper starter: all that runs below it is an agent's.
+
+    It does not matter who started it, nor whether from the source or from what was compiled.
+    """
+    return is_program(one, b"keeper_program.") or is_program(one, b"starter_program.")
+
+
+def is_program(one: Process, program: bytes) -> bool:
+    """Whether a process runs this program of ours (the file's name up to its suffix)."""
     words = read_file(f"/proc/{one.pid}/cmdline").split(b"\0")
     if one.pid != one.group or words[1:3] != [b"-I", b"-S"]:
         return False
     folder, _, name = words[3].rpartition(b"/")
     ours = folder.removesuffix(b"/__pycache__").endswith(b"/flybridge/runtime")
-    return ours and name.startswith(b"keeper_program.")
+    return ours and name.startswith(program)
 
 
 def is_from_agent(above: list[Process]) -> bool:
-    """Whether this lineage leads through a keeper: us, or another one that is not above us."""
-    ours = {one.pid for one in (lineage(os.getpid()) or [])[1:]}
+    """Whether this lineage leads through a keeper: us, or another one that is not above us.
+
+    Our own starter is above us, and yet whoever else comes from there is what a killed keeper
+    left behind.
+    """
+    over_us = (lineage(os.getpid()) or [])[1:]
+    if over_us and is_program(over_us[0], b"starter_program."):
+        del over_us[0]
+    ours = {one.pid for one in over_us}
     return any(one.pid == os.getpid() or (one.pid not in ours and is_keeper(one)) for one in above)
 
 

@@ -1,4 +1,4 @@
-"""Starting a keeper: a process that outlives us, told everything over a pipe.
+"""Starting a keeper: a process that outlives us, told everything over a socket.
 
 The keeper itself is ``keeper_program.py``; what it promises stands there.
 """
@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
-import struct
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
-from importlib.util import MAGIC_NUMBER, cache_from_source
-from io import FileIO
 from pathlib import Path
 from typing import Literal
 
@@ -22,10 +18,18 @@ import msgspec
 
 from flybridge.errors import AgentStartError, KeeperError
 from flybridge.runtime import keeper_program
-from flybridge.runtime.keeper_program import BOOT_ENV
+from flybridge.runtime.keeper_program import kill_exactly, process, read_file
 from flybridge.runtime.process import start_time
-
-_ANSWER_BYTES = 16 * 2**10
+from flybridge.runtime.programs import (
+    bare_environment,
+    channel,
+    command,
+    read_all,
+    reap_when_over,
+    spawn,
+    write_all,
+)
+from flybridge.runtime.starter import KeeperStarter
 
 
 class KeeperSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -61,85 +65,69 @@ class StartedKeeper(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def start_keeper(
-    spec: KeeperSpec, *, python: str = sys.executable, timeout_s: float = 30
+    spec: KeeperSpec,
+    starter: KeeperStarter | None = None,
+    *,
+    python: str = sys.executable,
+    timeout_s: float = 30,
 ) -> StartedKeeper:
     """Start a keeper and its agent; it lives on when this process ends.
 
-    While this process lives it reaps the keeper, so none stays behind as a zombie. Whoever is
-    cancelled here leaves a keeper that ends itself, as nobody says HELLO to it.
+    The keeper is a child of the starter. Without one, it is a child of this process, which reaps
+    it, and what a killed keeper leaves behind is adopted by init. Whoever is cancelled here
+    leaves a keeper that ends itself, as nobody says HELLO to it.
 
     Raises:
         AgentStartError: the agent could not be started, with the reason.
-        KeeperError: the keeper itself did not come up.
+        KeeperError: the keeper itself, or the starter, did not come up.
     """
+    if spec.umask < 0:  # the starter's own is not the gateway's
+        spec = msgspec.structs.replace(spec, umask=_umask())
     # Python's own JSON: unlike msgspec's it carries what is not Unicode in an environment.
     document = json.dumps(msgspec.to_builtins(spec)).encode()
+    argv = command(keeper_program.__file__, python)
     try:
         with ExitStack() as files:
-            spec_r, spec_w = _pipe(files)
-            answer_r, answer_w = _pipe(files)
-            pid = _spawn(python, spec_r.fileno(), answer_w.fileno())
-            start = start_time(pid) or ""
-            _reap_when_over(pid)
+            spec_r, spec_w = channel(files)
+            answer_r, answer_w = channel(files)
+            ends = spec_r.fileno(), answer_w.fileno()
+            if starter is not None:
+                pid, start = await starter.spawn(argv, bare_environment(), ends)
+            else:
+                pid = spawn(argv, *ends)
+                start = start_time(pid) or ""
+                reap_when_over(pid)
             spec_r.close()
             answer_w.close()
-            async with _killing_after(timeout_s, pid):
-                await _write_all(spec_w, document)
-                answer = await _read_all(answer_r)
+            async with _killing_after(timeout_s, pid, start, starter):
+                await write_all(spec_w, document)
+                answer = await read_all(answer_r)
     except OSError as error:
         raise KeeperError(f"{python}: {error.strerror}") from error
     return StartedKeeper(pid=pid, start=start, agent_pid=_agent_pid(spec, answer))
 
 
-def _pipe(files: ExitStack) -> tuple[FileIO, FileIO]:
-    reader, writer = os.pipe()
-    return files.enter_context(FileIO(reader, "r")), files.enter_context(FileIO(writer, "w"))
-
-
 @asynccontextmanager
-async def _killing_after(timeout_s: float, pid: int) -> AsyncIterator[None]:
-    """Give a keeper so much time, then end it: it is still our child, so it is the right one."""
+async def _killing_after(
+    timeout_s: float, pid: int, start: str, starter: KeeperStarter | None
+) -> AsyncIterator[None]:
+    """Give a keeper so much time, then end it."""
     try:
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
-        _kill_child(pid)
+        if starter is not None:
+            starter.expect_end(pid, start)
+        found = process(pid)
+        if found is not None and found.start == start:
+            kill_exactly(found)
         raise KeeperError(f"the keeper was not ready after {timeout_s:g} s") from None
 
 
-def _spawn(python: str, stdin: int, stdout: int) -> int:
-    """Start the program with nothing of ours: the keeper leaves our session and our files."""
-    kept = {name: os.environ[name] for name in ("PATH", BOOT_ENV) if name in os.environ}
-    return os.posix_spawn(
-        python,
-        (python, "-I", "-S", str(_program(python))),
-        kept,
-        file_actions=[
-            (os.POSIX_SPAWN_DUP2, stdin, 0),
-            (os.POSIX_SPAWN_DUP2, stdout, 1),
-            (os.POSIX_SPAWN_DUP2, stdout, 2),  # a traceback is an answer, too
-        ],
-        setsigmask=(),
-        setsigdef=(signal.SIGPIPE,),
-    )
-
-
-def _program(python: str) -> Path:
-    """Return the program's file: the compiled one, if it is this very source's.
-
-    Compiling it at each start would cost every keeper 15 ms and 2.5 MiB.
-    """
-    source = Path(keeper_program.__file__)
-    if python != sys.executable:
-        return source
-    try:
-        compiled = Path(cache_from_source(str(source)))
-        head = compiled.read_bytes()[:16]
-        made_from = source.stat()
-    except (OSError, NotImplementedError):
-        return source
-    stamp = struct.pack("<III", 0, int(made_from.st_mtime) & 0xFFFFFFFF, made_from.st_size)
-    return compiled if head == MAGIC_NUMBER + stamp else source
+def _umask() -> int:
+    """Return this process's own; asking os.umask would change it for a moment."""
+    found = re.search(rb"^Umask:\s*([0-7]+)$", read_file("/proc/self/status"), re.MULTILINE)
+    return int(found[1], 8) if found else 0o022
 
 
 def _agent_pid(spec: KeeperSpec, answer: bytes) -> int:
@@ -149,82 +137,3 @@ def _agent_pid(spec: KeeperSpec, answer: bytes) -> int:
     if word == "failed":
         raise AgentStartError(Path(spec.argv[0]).name if spec.argv else "agent", reason=rest)
     raise KeeperError(f"the keeper did not start: {word} {rest}".rstrip())
-
-
-def _reap_when_over(pid: int) -> None:
-    """Collect the keeper's exit when it comes, so that no zombie stays."""
-    loop = asyncio.get_running_loop()
-    try:
-        pidfd = os.pidfd_open(pid)
-    except OSError:  # no descriptor left: better no keeper than a zombie
-        _kill_child(pid)
-        os.waitpid(pid, 0)
-        raise
-
-    def reap() -> None:
-        loop.remove_reader(pidfd)
-        os.close(pidfd)
-        try:
-            os.waitpid(pid, os.WNOHANG)
-        except ChildProcessError:  # somebody waits for all children
-            pass
-
-    loop.add_reader(pidfd, reap)
-
-
-def _kill_child(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
-async def _write_all(file: FileIO, data: bytes) -> None:
-    """Write everything and close; a reader that is gone will say so elsewhere."""
-    os.set_blocking(file.fileno(), False)
-    rest = memoryview(data)
-    try:
-        while rest:
-            count = file.write(rest)  # None: the pipe is full
-            rest = rest[count or 0 :]
-            if rest:
-                await _ready(file.fileno(), "write")
-    except BrokenPipeError:
-        pass
-    file.close()
-
-
-async def _read_all(file: FileIO) -> bytes:
-    """Read the keeper's one answer; it closes its end right after."""
-    os.set_blocking(file.fileno(), False)
-    answer = b""
-    while len(answer) < _ANSWER_BYTES:
-        piece = file.read(_ANSWER_BYTES)
-        if piece == b"":
-            break
-        if piece is None:  # nothing there yet
-            await _ready(file.fileno(), "read")
-        else:
-            answer += piece
-    return answer
-
-
-async def _ready(fd: int, way: Literal["read", "write"]) -> None:
-    loop = asyncio.get_running_loop()
-    waiter = loop.create_future()
-
-    def wake() -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    if way == "read":
-        loop.add_reader(fd, wake)
-    else:
-        loop.add_writer(fd, wake)
-    try:
-        await waiter
-    finally:
-        if way == "read":
-            loop.remove_reader(fd)
-        else:
-            loop.remove_writer(fd)

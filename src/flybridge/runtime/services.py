@@ -15,6 +15,7 @@ from flybridge.runtime.conversation_ids import ConversationIds
 from flybridge.runtime.dial_in import DialIns
 from flybridge.runtime.folders import Policy, Trusted
 from flybridge.runtime.hub import Hub
+from flybridge.runtime.starter import KeeperStarter
 from flybridge.session.ports import Agent, Blobs, Conversations, Journal
 
 
@@ -87,3 +88,4 @@ class Services(msgspec.Struct):
     conversation_ids: ConversationIds | None = None  # set with the sessions
     agents: int = 0  # how many live or are being started
     dial_ins: DialIns | None = None  # None: no agent can connect to us
+    starter: KeeperStarter | None = None  # None: keepers are children of this process

@@ -201,6 +201,14 @@ class Sessions:
             if row is not None and row.state != "ended" and row.keeper_pid
         ] + (dial_ins.holders() if dial_ins is not None else [])
 
+    def kept_by(self, pid: int, start: str) -> SessionId | None:
+        """Return the session whose agent this keeper holds, or held last."""
+        for session, live in self._live.items():
+            row = live.memory.incarnation
+            if row is not None and (row.keeper_pid, row.keeper_start) == (pid, start):
+                return session
+        return None
+
     async def stop_agent(self, session: SessionId) -> None:
         """End a session's agent; the session stays and can go on later."""
         self.get(session)

@@ -29,6 +29,7 @@ from flybridge.runtime.memory import Step
 from flybridge.runtime.past import sole_writer
 from flybridge.runtime.process import alive, fence
 from flybridge.runtime.redact import redact
+from flybridge.runtime.starter import KeeperStarter
 from flybridge.session import ledger
 from flybridge.session.effects import Effect, Forget, Kill, Start, Stop
 from flybridge.session.ports import CONVERSATION_ENV, IncarnationRow, OutLine
@@ -135,7 +136,7 @@ class Supervisor:
         )
         first = session.memory.state.lives == 1
         async with sole_writer(self.services, spec, session.session, first=first):
-            started = await start_keeper(keeper)
+            started = await start_keeper(keeper, self.services.starter)
         row.keeper_pid, row.keeper_start = started.pid, started.start
 
     def _named(self, spec: OpenSpec) -> OpenSpec:
@@ -280,7 +281,7 @@ class Supervisor:
         assert row is not None
         same_boot = row.boot == self.services.boot
         if same_boot:
-            _kill_keeper(row)
+            _kill_keeper(row, self.services.starter)
             await fence(
                 group=row.agent_pid,
                 start=row.agent_start,
@@ -384,7 +385,9 @@ class Supervisor:
         task.add_done_callback(self._tasks.discard)
 
 
-def _kill_keeper(row: IncarnationRow) -> None:
+def _kill_keeper(row: IncarnationRow, starter: KeeperStarter | None) -> None:
     """One that lives but will not talk is of no use, and its agent dies with it."""
     if row.keeper_pid and alive(row.keeper_pid, row.keeper_start):
+        if starter is not None:
+            starter.expect_end(row.keeper_pid, row.keeper_start)
         os.kill(row.keeper_pid, signal.SIGKILL)
