@@ -13,7 +13,8 @@ import pytest
 
 from flybridge.errors import KeeperError
 from flybridge.runtime import starter as starter_module
-from flybridge.runtime.keeper_program import process
+from flybridge.runtime import starter_program
+from flybridge.runtime.keeper_program import descendants, process
 from flybridge.runtime.process import alive, ancestors, start_time
 from flybridge.runtime.starter import StarterAlarm
 from tests.runtime.keeper_bench import py, sh
@@ -100,7 +101,7 @@ async def test_a06_strays_that_fork_all_the_time_are_killed(starters: Starters) 
 
 
 def below(pid: int) -> list[int]:
-    found = [one for one in starter_module.starter_program.kp.descendants(pid) if not one.dead]
+    found = [one for one in descendants(pid) if not one.dead]
     return [one.pid for one in found]
 
 
@@ -202,7 +203,7 @@ async def test_a06_without_a_starter_no_keeper_is_started(
     gateway = starters.gateway()
     broken = starters.folder / "broken.py"
     broken.write_text("raise SystemExit('no starter today')\n")
-    monkeypatch.setattr(starter_module.starter_program, "__file__", str(broken))
+    monkeypatch.setattr(starter_program, "__file__", str(broken))
     with pytest.raises(KeeperError, match="did not start: no starter today"):
         await starters.start(gateway, CAT)
 

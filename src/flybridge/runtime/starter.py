@@ -35,7 +35,7 @@ from flybridge.runtime.programs import (
 from flybridge.runtime.starter_program import LINE_BYTES, PROTO
 
 ANSWER_S, AGAIN_S, DYING_S = 10.0, 0.02, 5.0
-IDLE_S = 5.0
+IDLE_S = 2.0
 TRIES = 3
 KEY_BYTES = 4096
 MAX_EXPECTED = 1024

@@ -126,8 +126,13 @@ class Starter:
                     handlers[fd]()
         finally:
             self._door.remove()
+        self._remove_key()
+
+    def _remove_key(self) -> None:
+        """Remove our key, unless another starter's has taken its place."""
         try:
-            os.unlink(self._key)
+            if self._secret in kp.read_file(self._key):
+                os.unlink(self._key)
         except OSError:
             pass
 
