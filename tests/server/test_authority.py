@@ -104,7 +104,9 @@ async def test_a02_a_login_is_made_for_forwarding_by_its_link_or_by_the_password
         await house.authority.login_with_password("correct horse", **WHERE),
     ]
     assert [one.forwarding for one in house.authority.logins()] == [False, True, True]
-    assert [login.cookie.split(".")[0] for login in values] == [one.id for one in house.authority.logins()]
+    assert [login.cookie.split(".")[0] for login in values] == [
+        one.id for one in house.authority.logins()
+    ]
 
 
 def test_a_ticket_that_is_looked_at_is_not_used_up(house: House) -> None:

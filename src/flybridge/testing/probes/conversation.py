@@ -188,7 +188,11 @@ class Conversation:
 
     def has_ended(self, key: InputKey) -> bool:
         """Return whether the driver knows what became of an input."""
-        return any(one.key == key for one in self.all(InputEchoed, InputRejected))
+        ended: list[InputEchoed | InputRejected] = [
+            *self.all(InputEchoed),
+            *self.all(InputRejected),
+        ]
+        return any(fact.key == key for fact in ended)
 
     # ---- what it says ----------------------------------------------------------------------------
 
