@@ -68,6 +68,18 @@ def find_socket(local: Address, remote: Address) -> TcpSocket | None:
     return TcpSocket(uid, inode, state)
 
 
+def uid_of(client: Address, server: Address) -> int | None:
+    """Return the uid of the socket at ``client`` that is connected to ``server``.
+
+    None if it is not on this machine, is gone, or the kernel does not answer such queries.
+    """
+    try:
+        found = find_socket(client, server)
+    except (OSError, ValueError, struct.error):
+        return None
+    return None if found is None else found.uid
+
+
 def find_in_tables(wanted: Iterable[Ends]) -> dict[Ends, TcpSocket]:
     """Return those of the wanted sockets that the kernel's tables list.
 
