@@ -15,6 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from flybridge.runtime.process import start_time
+from flybridge.server.control_sockets import one_frame_each
 from flybridge.store.teams import Member, Rule, Teams
 from tests.server.steered import ALLOWED, Json, Line, Steered, steered
 from tests.server.web import OWNER
@@ -81,6 +82,10 @@ async def test_42_one_request_a_hundred_times_at_once_by_three_ways_is_one(
         await socket.close()
     for line in lines:
         line.close()
+
+
+def test_messages_that_are_ready_at_once_have_a_frame_each() -> None:
+    assert one_frame_each([b"{}", b"[]"]) == b"\x81\x02{}\x81\x02[]"
 
 
 async def test_a_token_comes_with_the_upgrade_or_there_is_nobody(place: Steered) -> None:

@@ -6,17 +6,23 @@ one that runs below an agent must be told from all others before anything is hea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flybridge.adapters.control.adapter import ControlAdapter
 from flybridge.runtime.caller import Caller
 from flybridge.server import frames
 from flybridge.server.control_progress import ReportingClient
-from flybridge.server.native import Speaker
+from flybridge.server.native import SharedWrites, Speaker
 from flybridge.server.websocket import WebSocketClient, WebSocketDoor
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES
 
 PATH = "/ws/control"
+
+
+def one_frame_each(messages: Sequence[bytes]) -> bytes:
+    """Return a frame for each message, also where several are ready at once."""
+    return b"".join(frames.text_frame([message]) for message in messages)
 
 
 class ControlSocketDoor(WebSocketDoor):
@@ -25,6 +31,7 @@ class ControlSocketDoor(WebSocketDoor):
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.path = self.gate.base_path + PATH
+        self.writes = SharedWrites(one_frame_each)
 
     def protocol_class(self) -> type[WebSocketClient]:
         class SenderOfThisDoor(ControlSocket):
