@@ -8,6 +8,7 @@ from flybridge.cli.doctor_isolation import (
     check_hidepid,
     check_isolation,
     check_old_agents,
+    check_other_users,
     check_yama,
 )
 from flybridge.cli.doctor_text import Check
@@ -53,6 +54,13 @@ def test_a01_hidepid_is_reported(
     path.write_text(f"/dev/vda / ext4 rw 0 0\nproc /proc proc {options} 0 0\n")
     check = check_hidepid(str(path), uid=uid)
     assert (check.status, check.data) == (status, {"hidepid": value})
+
+
+def test_a02_users_that_the_configuration_admits_are_reported() -> None:
+    (check,) = check_other_users(["ann", 1001], ["www-data"])
+    assert check.text == "ann may sign in, 1001 may sign in, www-data forwards connections"
+    assert check.data == {"users": ["ann", 1001], "forwarders": ["www-data"]}
+    assert check_other_users([], []) == []
 
 
 def test_a01_the_last_mount_of_proc_counts(tmp_path: Path) -> None:

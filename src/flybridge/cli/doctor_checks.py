@@ -17,7 +17,7 @@ import msgspec
 import flybridge
 from flybridge.cli.doctor_agents import check_agents
 from flybridge.cli.doctor_gateway import check_gateway, check_keepers
-from flybridge.cli.doctor_isolation import check_isolation
+from flybridge.cli.doctor_isolation import check_isolation, check_other_users
 from flybridge.cli.doctor_state import check_journal, check_state
 from flybridge.cli.doctor_text import Check
 from flybridge.client.state_dir import StateDir
@@ -45,7 +45,9 @@ async def examine(state: StateDir, environ: Mapping[str, str], cwd: Path) -> lis
         )
         return [check_system(), stuck]
     agents, inside = await asyncio.gather(_agents(config, environ), _inside(state, about_state))
-    return [check_system(), *about_config, *agents, *check_git(environ), about_state, *inside]
+    users = check_other_users(config.serve.users, config.serve.forwarders) if config else []
+    git = check_git(environ)
+    return [check_system(), *about_config, *users, *agents, *git, about_state, *inside]
 
 
 async def _inside(state: StateDir, about_state: Check) -> list[Check]:

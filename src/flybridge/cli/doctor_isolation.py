@@ -1,9 +1,10 @@
-"""How well agents are kept apart: kernel settings, and agents that still talk over pipes."""
+"""Check how well agents are kept apart: kernel settings, other users, agents on pipes."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,16 @@ def _hidepid(path: str) -> str:
             value = options.get("hidepid", "0")
             found = _HIDEPID.get(value, value)
     return found
+
+
+def check_other_users(users: Sequence[int | str], forwarders: Sequence[int | str]) -> list[Check]:
+    """Report the other Unix users that the configuration admits; nothing if it admits none."""
+    if not users and not forwarders:
+        return []
+    admitted = [f"{user} may sign in" for user in users]
+    admitted += [f"{user} forwards connections" for user in forwarders]
+    data: dict[str, object] = {"users": list(users), "forwarders": list(forwarders)}
+    return [Check(area="other users", text=", ".join(admitted), data=data)]
 
 
 async def check_old_agents(state: StateDir) -> Check:
