@@ -181,6 +181,10 @@ def _a_mode_meanwhile(sim: Sim, asked: e.PermissionRequested) -> None:
     sim.fact(f.PromptWithdrawn(prompt=asked.prompt), f.ToolReturned(item=ITEM))
 
 
+def _a_hook_meanwhile(sim: Sim, asked: e.PermissionRequested) -> None:
+    sim.fact(f.PromptWithdrawn(prompt=asked.prompt), f.ToolReturned(item=ITEM, ruled=True))
+
+
 def _the_agent_ends(sim: Sim, asked: e.PermissionRequested) -> None:
     sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit"))
 
@@ -195,6 +199,7 @@ def _the_agent_ends(sim: Sim, asked: e.PermissionRequested) -> None:
         _turn_over,
         _a_rule_meanwhile,
         _a_mode_meanwhile,
+        _a_hook_meanwhile,
         _the_agent_ends,
     ],
 )

@@ -118,6 +118,7 @@ class ToolReturned(_Fact, frozen=True, kw_only=True):
     parent: ItemId = ItemId("")
     detail: Raw | UnsetType = UNSET
     blob: str = ""
+    ruled: bool = False  # the agent says that a rule, a mode or a hook of its own allowed it
 
 
 class PermissionAsked(_Fact, frozen=True, kw_only=True):

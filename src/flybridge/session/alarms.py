@@ -69,7 +69,7 @@ def of_result(state: State, fact: f.ToolReturned) -> list[e.Event]:
         return []
     if watched.denied:
         text = f"{_tool(watched.tool)} ran although it was denied."
-    elif state.stopped:
+    elif state.stopped or fact.ruled:
         return []
     else:
         text = f"{_tool(watched.tool)} ran although its prompt was closed without an answer."

@@ -249,7 +249,13 @@ class Items:
             self._memo.agents[above] = agent[:MAX_NAME]
 
     def returned(
-        self, result: w.ToolResultBlock, parent: str, detail: w.MaybeRaw, *, rejected: bool
+        self,
+        result: w.ToolResultBlock,
+        parent: str,
+        detail: w.MaybeRaw,
+        *,
+        rejected: bool,
+        ruled: bool = False,
     ) -> bool:
         """A tool's result; False when that call had its result before."""
         tool = result.tool_use_id
@@ -272,6 +278,7 @@ class Items:
                 parent=known.parent,
                 detail=self._sink.detail(detail),
                 blob=blob,
+                ruled=ruled,
             )
         )
         if not failed:

@@ -22,6 +22,7 @@ from flybridge.drivers.claude.translate import (
     texts,
     tool_text,
     was_rejected,
+    was_ruled,
 )
 from flybridge.drivers.claude.turns import Turns
 from flybridge.model import events as e
@@ -176,9 +177,11 @@ class Speech:
         for one in results:
             rejected = was_rejected(message.tool_result_meta, one.tool_use_id)
             unasked = one.is_error is True and tool_text(one.content).startswith(UNASKED)
-            self._prompts.tool_returned(one.tool_use_id, ran=not rejected and not unasked)
+            ruled = was_ruled(message.tool_result_meta, one.tool_use_id)
+            ran = not (rejected or unasked or ruled)
+            self._prompts.tool_returned(one.tool_use_id, ran=ran)
             if rejected:
                 self._items.denied(one.tool_use_id)
             detail = message.tool_use_result if len(results) == 1 else UNSET
-            if not self._items.returned(one, parent, detail, rejected=rejected):
+            if not self._items.returned(one, parent, detail, rejected=rejected, ruled=ruled):
                 self._sink.unrecognised(line, parent)

@@ -174,6 +174,17 @@ def was_rejected(meta: w.MaybeRaw, tool: str) -> bool:
     return False
 
 
+def was_ruled(meta: w.MaybeRaw, tool: str) -> bool:
+    """Return whether the CLI says that a rule, a mode or a hook of its own let this call run."""
+    for raw in (blocks(meta) or []) if meta is not UNSET else []:
+        known = fields(raw)
+        if text(known.get("id", UNSET)) == tool and "permission_decision" in known:
+            decided = fields(known["permission_decision"])
+            accepted = text(decided.get("decision", UNSET)) == "accept"
+            return accepted and text(decided.get("source", UNSET)) in ("config", "hook")
+    return False
+
+
 def window_of(model_usage: w.MaybeRaw, model: str) -> int:
     """How many tokens the model takes; the biggest of all when ours is not listed."""
     if model_usage is UNSET:
