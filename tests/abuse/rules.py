@@ -106,6 +106,9 @@ QUESTIONS = {
     "devices.token": "admin",
     "devices.revoke": "admin",
     "slots.set": "admin",
+    "ci_key.create": "admin",
+    "ci_key.list": "admin",
+    "ci_key.revoke": "admin",
 }
 
 COMMANDS = {

@@ -148,6 +148,9 @@ def asks(session: str, cwd: str) -> dict[str, dict[str, Any]]:
         "devices.token": {"name": ""},
         "devices.revoke": {"name": "nobody"},
         "slots.set": {"slots": [{"agent": "nobody"}]},
+        "ci_key.create": {"name": "\n", "modes": ["plan"]},
+        "ci_key.list": {},
+        "ci_key.revoke": {"name": "nobody"},
     }
 
 

@@ -36,6 +36,7 @@ from tests.abuse.rig import (
 )
 from tests.abuse.rig import free_port as unused_port
 from tests.browsers import chromium
+from tests.login import as_lines, headers_from
 from tests.server.relay import ask, relaying
 
 pytestmark = pytest.mark.needs("linux")
@@ -108,11 +109,11 @@ def test_a02_a_browser_keeps_all_its_rights_while_an_agent_lives(
 
 INSIDE = r"""
 import array, ctypes, os, socket, sys, threading, time
-how, port, cookie, method, path, body = sys.argv[1:]
+how, port, login, method, path, body = sys.argv[1:]
 port = int(port)
 libc = ctypes.CDLL(None, use_errno=True)
 request = (
-    f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n"
+    f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{login}"
     f"Connection: close\r\nContent-Type: application/json\r\nIdempotency-Key: k{os.getpid()}\r\n"
     f"Content-Length: {len(body)}\r\n\r\n{body}"
 ).encode()
@@ -170,7 +171,7 @@ elif how == "flight":
 
 
 @pytest.mark.parametrize("how", ["plain", "thread", "leader", "flight", "device", "undumpable"])
-def test_a05_an_agent_with_a_persons_cookie_approves_nothing_however_it_holds_its_socket(
+def test_a05_an_agent_with_a_persons_login_approves_nothing_however_it_holds_its_socket(
     server: Server, owner: Who, how: str
 ) -> None:
     session = server.open(owner, f"a05{how}", "shell")
@@ -179,7 +180,7 @@ def test_a05_an_agent_with_a_persons_cookie_approves_nothing_however_it_holds_it
 
     def inside(method: str, path: str, body: object = None) -> dict[str, object]:
         text = "" if body is None else json.dumps(body)
-        argv = [sys.executable, "-c", INSIDE, how, str(server.port), owner.headers["cookie"]]
+        argv = [sys.executable, "-c", INSIDE, how, str(server.port), as_lines(owner.headers)]
         done = hands.run([*argv, method, API + path, text], env=server.env)
         found: dict[str, object] = json.loads(done["out"])
         return found
@@ -279,10 +280,10 @@ def test_a02_a_real_ssh_forward_signs_in_and_approves_with_a_login_made_for_it(
     user = pwd.getpwuid(os.geteuid()).pw_name
     link = str(server.ask("login.link", use="remote")["link"]).partition("#")[2]
     with ssh_forward(short_tmp, user, server.port) as near:
-        status, _, headers = ask(near, server.port, "POST", "/login", {"ticket": link})
+        status, found, headers = ask(near, server.port, "POST", "/login", {"ticket": link})
         assert status == 200
-        cookie = {"cookie": str(headers["set-cookie"]).partition(";")[0]}
-        _, me, _ = ask(near, server.port, "GET", "/me", None, cookie)
+        login = headers_from(headers, json.dumps(found).encode())
+        _, me, _ = ask(near, server.port, "GET", "/me", None, login)
         assert (frozenset(me["scopes"]), me["reason"]) == (ALL_SCOPES, "")
         assert me["peer"] in ("person", "forwarded")
 

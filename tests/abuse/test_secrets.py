@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.runtime.keeper_program import is_keeper, lineage, read_file
 from flybridge.store.audit import verify
 from flybridge.testing import recorder
 from tests import leftovers
@@ -21,6 +22,7 @@ SAID = "canary-said-to-the-agent"
 TOOL = "canary-in-a-tools-input"
 ANSWER = "canary-in-an-answer"
 VALUE = "canary-in-the-environment"
+ENVIRON_BYTES = 4 * 2**20
 PASSWORD = "canary-as-a-password"
 
 
@@ -83,9 +85,14 @@ class Secrets:
         self.bodies += [one.body for one in said]
 
     def processes(self) -> list[int]:
-        """Everything that runs here: the gateway, keepers, agents."""
+        """Everything that runs here: the gateway, keepers, agents.
+
+        An ordinary user cannot look into keepers; they are found above their agents.
+        """
         found = leftovers.find_processes(NO_MARK, self.server.base, own=True)
-        return [one.pid for one in found]
+        pids = {one.pid for one in found}
+        above = [ancestor for pid in pids for ancestor in lineage(pid) or []]
+        return sorted(pids | {ancestor.pid for ancestor in above if is_keeper(ancestor)})
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +119,7 @@ def test_abuse_24_no_credential_is_in_any_argument_or_in_an_agents_environment(
     assert b"keeper_program" in lines
     assert holding(lines, [*secrets.values, VALUE, SAID, TOOL]) == []
     agents = [pid for pid in pids if pid != secrets.server.pid]
-    environs = b"".join(Path(f"/proc/{pid}/environ").read_bytes() for pid in agents)
+    environs = b"".join(read_file(f"/proc/{pid}/environ", ENVIRON_BYTES) for pid in agents)
     assert b"FLYBRIDGE_SESSION=" in environs  # we did look at an agent's
     assert holding(environs, [*secrets.values, VALUE, SAID, TOOL]) == []
     seen = {one.pid for one in recorder.read_record(secrets.server.record)}

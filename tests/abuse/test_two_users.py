@@ -19,15 +19,16 @@ import pytest
 
 from tests.abuse.judging import NOBODY, OTHER, as_user, need_user
 from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, allow, until
+from tests.login import KEY_HEADER
 
 pytestmark = pytest.mark.needs("linux", "root")
 STRANGER = 4344
 
-# Makes one request and prints status, JSON and cookie.
+# Makes one request with a login (its headers as JSON) and prints status, JSON and cookie.
 REQUEST = r"""
 import http.client, json, secrets, sys
-port, method, path, body, cookie = sys.argv[1:]
-headers = {"cookie": cookie} if cookie else {}
+port, method, path, body, login = sys.argv[1:]
+headers = json.loads(login) if login else {}
 if body:
     headers |= {"content-type": "application/json"}
 if '"command"' in body:
@@ -65,25 +66,25 @@ class OwnUser(Server):
         return {**found, "argv": [*as_user(NOBODY), *found["argv"]]}
 
     def request(
-        self, uid: int, method: str, path: str, body: object = None, cookie: str = ""
+        self, uid: int, method: str, path: str, body: object = None, login: str = ""
     ) -> tuple[int, Any, str]:
         """Send a request as a program of this user."""
         text = "" if body is None else json.dumps(body)
         target = path if path.startswith("//") else API + path
         argv = [*as_user(uid), sys.executable, "-I", "-c", REQUEST, str(self.port), method]
-        argv += [target.replace("//", "/"), text, cookie]
+        argv += [target.replace("//", "/"), text, login]
         done = subprocess.run(argv, capture_output=True, timeout=60, cwd="/", check=True)
         status, found, given = json.loads(done.stdout)
         return status, found, given
 
     def sign_in(self, uid: int) -> str:
-        """Follow a printed link as this user; the cookie."""
+        """Follow a printed link as this user; return the headers of the login, as JSON."""
         status, out, err = self.run("open", "--print")
         assert status == 0, err
         ticket = out.strip().partition("#")[2]
         status, found, cookie = self.request(uid, "POST", "/login", {"ticket": ticket})
         assert status == 200, found
-        return cookie
+        return json.dumps({"cookie": cookie, KEY_HEADER: found["key"]})
 
 
 @pytest.fixture(scope="module")
@@ -102,79 +103,79 @@ def gateway() -> Iterator[OwnUser]:
 
 
 @pytest.fixture(scope="module")
-def cookie(gateway: OwnUser) -> str:
+def login(gateway: OwnUser) -> str:
     return gateway.sign_in(OTHER)
 
 
-def opened(gateway: OwnUser, cookie: str, name: str, agent: str) -> str:
+def opened(gateway: OwnUser, login: str, name: str, agent: str) -> str:
     body = {"agent": agent, "cwd": str(gateway.work), "request": name}
-    status, found, _ = gateway.request(OTHER, "POST", "/sessions", body, cookie)
+    status, found, _ = gateway.request(OTHER, "POST", "/sessions", body, login)
     assert status == 201, found
     return str(found["session"])
 
 
 def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
-    gateway: OwnUser, cookie: str
+    gateway: OwnUser, login: str
 ) -> None:
-    session = opened(gateway, cookie, "one", "shell")
-    _, me, _ = gateway.request(OTHER, "GET", "/me", cookie=cookie)
+    session = opened(gateway, login, "one", "shell")
+    _, me, _ = gateway.request(OTHER, "GET", "/me", login=login)
     assert (frozenset(me["scopes"]), me["peer"]) == (ALL_SCOPES, "person")
     step = [{"tool": "Bash", "input": {"command": "true"}, "ask": True}]
     content = [{"type": "text", "text": f"go\n@@ {json.dumps(step)}"}]
     body = {"command": {"type": "send_input", "content": content}, "until": "observed"}
     commands = f"/sessions/{session}/commands"
-    assert gateway.request(OTHER, "POST", commands, body, cookie)[0] == 200
+    assert gateway.request(OTHER, "POST", commands, body, login)[0] == 200
 
     def prompts(kind: str = "permission.requested") -> list[Any]:
         path = f"/sessions/{session}/events?max_bytes=1000000"
-        _, page, _ = gateway.request(OTHER, "GET", path, cookie=cookie)
+        _, page, _ = gateway.request(OTHER, "GET", path, login=login)
         return [one["event"] for one in page["events"] if one["event"]["type"] == kind]
 
     prompt = until(prompts, 60)[0]
     stolen = Hands(gateway)
     inside = [sys.executable, "-I", "-c", REQUEST, str(gateway.port)]
-    done = stolen.run([*inside, "GET", f"{API}/me", "", cookie])
+    done = stolen.run([*inside, "GET", f"{API}/me", "", login])
     _, agent, _ = json.loads(done["out"])
     assert (frozenset(agent["scopes"]), agent["peer"]) == (TALK_SCOPES, "agent")
     answer = {"command": allow(prompt), "until": "observed", "wait_ms": 20_000}
-    done = stolen.run([*inside, "POST", API + commands, json.dumps(answer), cookie])
+    done = stolen.run([*inside, "POST", API + commands, json.dumps(answer), login])
     assert json.loads(done["out"])[0] == 403
-    assert gateway.request(OTHER, "POST", commands, answer, cookie)[0] == 200
+    assert gateway.request(OTHER, "POST", commands, answer, login)[0] == 200
     until(lambda: prompts("permission.closed"), 60)
 
 
 def test_an_agent_of_that_gateway_cannot_read_what_is_the_persons(
-    gateway: OwnUser, cookie: str
+    gateway: OwnUser, login: str
 ) -> None:
     """The wall: a browser's profile and keys belong to another user than the agents do."""
-    opened(gateway, cookie, "two", "shell")
+    opened(gateway, login, "two", "shell")
     home = Path(tempfile.mkdtemp(prefix="fb-home-", dir="/tmp"))
     try:
-        (home / "cookies").write_text(cookie)
+        (home / "cookies").write_text(login)
         for path in (home, home / "cookies"):
             os.chown(path, OTHER, OTHER)
         done = Hands(gateway).run(["cat", str(home / "cookies")])
         assert done["status"] != 0
-        assert cookie not in done["out"]
+        assert login not in done["out"]
     finally:
         shutil.rmtree(home)
 
 
 @pytest.mark.parametrize("target", ["//", "//login", "/health", "/me", "/sessions", "/tokens"])
-@pytest.mark.parametrize("with_cookie", [True, False])
+@pytest.mark.parametrize("with_login", [True, False])
 def test_a04_a_user_whom_nobody_named_gets_nothing(
-    gateway: OwnUser, cookie: str, target: str, with_cookie: bool
+    gateway: OwnUser, login: str, target: str, with_login: bool
 ) -> None:
-    given = cookie if with_cookie else ""
-    status, found, new = gateway.request(STRANGER, "GET", target, cookie=given)
+    given = login if with_login else ""
+    status, found, new = gateway.request(STRANGER, "GET", target, login=given)
     assert (status, found["code"], new) == (403, "other_user", "")
     assert f"uid {STRANGER}" in found["detail"]
     assert "serve.users" in found["detail"]
 
 
 @pytest.mark.parametrize("target", ["/ws", "//ws/control", "/sessions/ses_0/stream", "/prompts"])
-def test_a04_nor_by_another_entrance(gateway: OwnUser, cookie: str, target: str) -> None:
-    status, found, _ = gateway.request(STRANGER, "GET", target, cookie=cookie)
+def test_a04_nor_by_another_entrance(gateway: OwnUser, login: str, target: str) -> None:
+    status, found, _ = gateway.request(STRANGER, "GET", target, login=login)
     assert (status, found["code"]) == (403, "other_user")
 
 

@@ -42,6 +42,10 @@ class TestOldClaude(_Claude):
     version = "2.1.38"
 
 
+class TestMiddleClaude(_Claude):
+    version = "2.1.200"
+
+
 class TestNewClaude(_Claude):
     version = "2.1.325"
 
@@ -49,7 +53,7 @@ class TestNewClaude(_Claude):
 def test_every_golden_file_is_played() -> None:
     played = [
         one.name
-        for contract in (TestOldClaude(), TestNewClaude())
+        for contract in (TestOldClaude(), TestMiddleClaude(), TestNewClaude())
         for one in contract.conversations()
     ]
     assert sorted(played) == NAMES

@@ -42,7 +42,8 @@ def run(work: Coroutine[Any, Any, _T]) -> _T:
 def _refusal(error: NotAllowedError) -> str:
     """Return what to do about a missing right. At the gateway's own socket, somebody at a terminal
     administers it."""
-    if error.scope == "admin" and not (error.why or sys.stdin.isatty()):
+    unexplained = str(error) == str(NotAllowedError("admin"))
+    if unexplained and not sys.stdin.isatty():
         return "This command requires an interactive terminal."
     return str(error)
 
