@@ -72,4 +72,7 @@ def test_make_help_lists_every_target() -> None:
 def test_ci_runs_what_people_run() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
-    assert re.search(r"^make .*check test$", script.read_text(), re.MULTILINE)
+    text = script.read_text()
+    assert re.search(r"^  exec make -k check test$", text, re.MULTILINE)  # by an ordinary user
+    assert re.search(r"^as_user make -k check test ", text, re.MULTILINE)  # by root, as a user
+    assert re.search(r"^make test-root ", text, re.MULTILINE)
