@@ -18,6 +18,10 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.NotAllowedError("approve"), "this needs the right to approve"),
     (errors.NotAllowedError("input", why="view only"), "this needs the right to input: view only"),
     (errors.NotAuthenticatedError(), "log in first"),
+    (
+        errors.LoginIncompleteError(),
+        "the login key of this browser is missing or wrong: sign in again",
+    ),
     (errors.TooManyTriesError(7), "too many wrong tries; wait 7 s"),
     (
         errors.FolderNotTrustedError("/p", files=["/p/.mcp.json"]),
@@ -89,7 +93,10 @@ def test_every_constructor_is_in_the_table_and_keeps_its_data() -> None:
     own = {kind for kind in CLASSES if "__init__" in vars(kind)}
     assert {type(error) for error, _ in TEXTS} == own
     silent = [error for error, _ in TEXTS if not vars(error)]
-    assert [type(one) for one in silent] == [errors.NotAuthenticatedError]  # on purpose
+    assert {type(error) for error in silent} == {  # on purpose
+        errors.NotAuthenticatedError,
+        errors.LoginIncompleteError,
+    }
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CLASSES if "__init__" not in vars(kind)])

@@ -61,7 +61,7 @@ async def test_it_is_detached_and_says_what_it_says_into_the_log(short_tmp: Path
 
 async def test_what_does_not_start_is_told_with_the_end_of_its_log(short_tmp: Path) -> None:
     state = StateDir(short_tmp / "s")
-    argv = python("import sys; print('x'*5000); sys.exit('config.yaml: no such key')")
+    argv = python("import sys; print('x'*5000, flush=True); sys.exit('config.yaml: no such key')")
     with pytest.raises(GatewayUnreachableError, match="did not start") as caught:
         await start_and_reach(state, argv, nobody, again_s=0.02)
     assert str(caught.value).endswith("config.yaml: no such key")

@@ -85,20 +85,24 @@ async def test_a02_a_process_below_a_keeper_that_cannot_be_read_changes_nothing(
 
 
 async def test_a_socket_that_is_held_on_both_sides_is_an_agents() -> None:
-    with connected() as (client, server):
-        inherits = "import sys; print('ready', flush=True); sys.stdin.read()"
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "close_fds": False}
-        for fd in range(3, 100):
-            try:
-                os.set_inheritable(fd, True)
-            except OSError:
-                continue
-        argv = [sys.executable, "-c", inherits]
-        with subprocess.Popen(argv, **pipes) as child:  # type: ignore[call-overload]  # noqa: ASYNC220
-            assert child.stdout.readline() == b"ready\n"
-            assert await verdict(client, server) == "person"
-            assert await verdict(client, server, identity(child.pid)) == "agent"
-            child.communicate(b"", timeout=60)
+    inherits = "import sys; print('ready', flush=True); sys.stdin.read()"
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+        server.accept()[0],
+        subprocess.Popen(  # noqa: ASYNC220
+            [sys.executable, "-c", inherits],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(client.fileno(),),
+        ) as child,
+    ):
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"ready\n"
+        ends = client.getsockname(), server.getsockname()
+        assert await verdict(*ends) == "person"
+        assert await verdict(*ends, identity(child.pid)) == "agent"
+        child.communicate(b"", timeout=60)
 
 
 # ---- other users ---------------------------------------------------------------------------------

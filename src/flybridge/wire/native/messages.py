@@ -88,7 +88,7 @@ ClientMessage: TypeAlias = Hello | Submit | Attach | Detach | Ask
 # ---- gateway to client -----------------------------------------------------------------------
 
 
-class Welcome(_Message, frozen=True, kw_only=True, tag="welcome"):
+class Welcome(_Message, frozen=True, kw_only=True, omit_defaults=True, tag="welcome"):
     """The answer to hello: who the gateway is, and who it takes the client for."""
 
     proto: int
