@@ -29,7 +29,7 @@ def test_a_slot_is_told_what_to_start(gateway: Served, visitor: Visitor) -> None
     slot = page.get_by_role("listitem").filter(has_text="Slot 1")
     slot.get_by_label("Agent").fill("nobody")
     slot.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("no agent is called").first).to_be_visible()
+    expect(page.get_by_text("Unknown agent 'nobody'.").first).to_be_visible()
     slot.get_by_label("Agent").fill("demo")
     slot.get_by_role("button", name="Save").click()
     expect(slot.get_by_role("button", name="Save")).to_be_disabled()
