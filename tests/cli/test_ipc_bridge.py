@@ -284,8 +284,8 @@ async def test_d07_a_turn_that_cannot_be_finished_is_closed(gateway: RealGateway
 async def test_d07_a_signal_closes_the_turn_at_once(gateway: RealGateway) -> None:
     process = await start(gateway, "--new")
     say(process, {"type": "protocol_init", "version": 1})
-    say(process, {"type": "user_message", "text": "count"})
-    await until(process, "assistant_text")
+    say(process, {"type": "user_message", "text": "run touch never"})
+    await until(process, "control_request_forward")  # the turn lasts until somebody answers
     process.send_signal(signal.SIGTERM)
     found, status = await lines_of(process)
     assert status == 0
