@@ -22,7 +22,7 @@ HARMLESS = {"ls", "pwd", "date", "echo"}
 async def policy(prompt: PermissionPrompt) -> Allow | Deny | None:
     """Whatever is not decided here stays open."""
     if prompt.tool != "Bash":
-        print(f"for a person: {prompt.tool} {prompt.input}")
+        print(f"for a person: {prompt.tool} {prompt.input}", flush=True)
         return None
     command = str(prompt.input.get("command", ""))
     # one plain command: anything a shell would read more into is not on the list
