@@ -50,7 +50,7 @@ ATTEMPTS = {
     "connect to a keeper": "connect(known['keeper_socket'])",
     "list the state directory": "os.listdir(state)",
     "read the journal": "open(f'{state}/journal.db')",
-    "read the credentials": "open(f'{state}/credentials.json')",
+    "read the credentials": "open(f'{state}/tokens')",
     "read the audit log": "open(f'{state}/audit.log')",
     "read the gateway's environment": "open(f'/proc/{gateway}/environ').read()",
     "list the gateway's descriptors": "os.listdir(f'/proc/{gateway}/fd')",

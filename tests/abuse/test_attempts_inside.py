@@ -270,7 +270,7 @@ KERNEL_ATTEMPTS = {
     "write a message to the agent's stdin": "write_by_path(agent, 0, 'words')",
     "write a prompt to the agent's stdout": "write_by_path(agent, 1, 'prompt')",
     "write to the agent's stdin with pidfd_getfd": "write(take_descriptor(agent, 0), 'mode')",
-    "read a token": "find('fbt_', f'{state}/credentials.json')",
+    "read a token": "find('fbt_', f'{state}/tokens')",
 }
 # Root may debug every process and type into every terminal: these are for an ordinary user.
 USER_ATTEMPTS = {
