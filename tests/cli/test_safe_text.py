@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.cli.safe_text import MAX_MARKS, look_alikes, one_line, visible
+from tests.hidden_characters import HIDDEN
 
 
 @pytest.mark.parametrize(
@@ -76,30 +77,6 @@ def test_words_of_several_scripts_are_found() -> None:
     assert look_alikes("plain naïve") == []
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        0x3164,
-        0x115F,
-        0x200C,
-        0x200D,
-        0xAD,
-        0x34F,
-        0xFE00,
-        0xFE0F,
-        0xE0041,
-        0xA0,
-        0x2028,
-        0x2800,
-        0x202E,
-        0x2066,
-        0x61C,
-        0x3000,
-        0xFFA0,
-        0x16FE4,
-        0x1D159,
-        0xE0100,
-    ],
-)
+@pytest.mark.parametrize("code", HIDDEN)
 def test_a11_nothing_in_what_a_person_allows_is_unseen(code: int) -> None:
     assert visible(f"a{chr(code)}b", strict=True) == f"a<U+{code:04X}>b"

@@ -461,6 +461,19 @@ def prctl(option: int, value: int) -> None:
         raise StartError(f"prctl {option}: {os.strerror(ctypes.get_errno())}")
 
 
+def arm_signals() -> int:
+    """Return a descriptor that SIGCHLD and SIGTERM make readable; ignore SIGHUP and the like."""
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    for signum in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(signum, lambda *_: None)
+    for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
+        signal.signal(signum, signal.SIG_IGN)
+    return reader
+
+
 class Channels:
     """Our ends of an agent's stdin, stdout and stderr; -1 where there is none.
 
@@ -658,7 +671,7 @@ class Keeper:
         self._done = False
         self._poll = select.poll()
         self._handlers: dict[int, tuple[int, Callable[[int], None]]] = {}
-        self._wake = self._arm_signals()
+        self._wake = arm_signals()
         self.agent, ours = start_agent(spec)
         self._stdout, self._stderr = ours.stdout, ours.stderr
         self._input = Input(ours.stdin, ours.stdin_watch, self._unwatch)
@@ -681,17 +694,6 @@ class Keeper:
         finally:
             self._kill_all()
             self._door.remove()
-
-    def _arm_signals(self) -> int:
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
-        os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        for signum in (signal.SIGCHLD, signal.SIGTERM):
-            signal.signal(signum, lambda *_: None)
-        for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
-            signal.signal(signum, signal.SIG_IGN)
-        return reader
 
     # -- waiting
 

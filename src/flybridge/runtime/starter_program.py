@@ -92,20 +92,9 @@ class Starter:
         self._looks = 0
         self._done = False
         self._ending = False
-        self._wake = self._arm_signals()
+        self._wake = kp.arm_signals()
         ours = kp.process(os.getpid())
         self._start = ours.start if ours else ""
-
-    def _arm_signals(self) -> int:
-        reader, writer = os.pipe()
-        os.set_blocking(reader, False)
-        os.set_blocking(writer, False)
-        signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        for signum in (signal.SIGCHLD, signal.SIGTERM):
-            signal.signal(signum, lambda *_: None)
-        for signum in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE):
-            signal.signal(signum, signal.SIG_IGN)
-        return reader
 
     def run(self) -> None:
         """Serve until nobody needs this process any more."""

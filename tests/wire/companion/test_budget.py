@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from flybridge.wire.companion import budget
 from flybridge.wire.companion.budget import encode, fit, slot_name
 from flybridge.wire.companion.messages import MAX_FRAME_BYTES, AgentStatus, SpawnResult
+from tests.hidden_characters import HIDDEN
 
 awkward = st.text(
     st.sampled_from('a"\\\n\t\0\x1b\x7f\u202e\u200b\ufeff\ud83d\udc4d\U0001f600é…字')
@@ -105,30 +106,6 @@ def test_a_spawn_result_is_encoded_as_it_is() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        0x3164,
-        0x115F,
-        0x200C,
-        0x200D,
-        0xAD,
-        0x34F,
-        0xFE00,
-        0xFE0F,
-        0xE0041,
-        0xA0,
-        0x2028,
-        0x2800,
-        0x202E,
-        0x2066,
-        0x61C,
-        0x3000,
-        0xFFA0,
-        0x16FE4,
-        0x1D159,
-        0xE0100,
-    ],
-)
+@pytest.mark.parametrize("code", HIDDEN)
 def test_a11_nothing_on_a_device_is_unseen(code: int) -> None:
     assert fit(f"a{chr(code)}b", 100) == (f"a<U+{code:04X}>b", False)

@@ -1,0 +1,26 @@
+"""Characters that a reader cannot see, or takes for a space: prompts have to spell them out."""
+
+from __future__ import annotations
+
+HIDDEN = (
+    0x3164,
+    0x115F,
+    0x200C,
+    0x200D,
+    0xAD,
+    0x34F,
+    0xFE00,
+    0xFE0F,
+    0xE0041,
+    0xA0,
+    0x2028,
+    0x2800,
+    0x202E,
+    0x2066,
+    0x61C,
+    0x3000,
+    0xFFA0,
+    0x16FE4,
+    0x1D159,
+    0xE0100,
+)
