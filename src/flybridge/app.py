@@ -25,8 +25,8 @@ from flybridge.client.state_dir import StateDir
 from flybridge.companions import Companions
 from flybridge.config import Config, agent_environment
 from flybridge.control import make_control
-from flybridge.conversations import ClaudeConversations
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.conversations import ClaudeConversations
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import GatewayRunningError, StorageError
 from flybridge.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
@@ -53,7 +53,7 @@ from flybridge.session.ports import Agent
 from flybridge.store.audit import AuditLog
 from flybridge.store.blobs import FileBlobs
 from flybridge.store.ci_keys import CiKeyFile
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.sqlite import SqliteJournal
 from flybridge.store.start_lock import lock_folder

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.drivers.claude.arguments import build_args
+from flybridge.agents.claude.driver.arguments import build_args
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.testing.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec, Options

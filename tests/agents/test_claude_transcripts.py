@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.drivers.claude.history import read
-from flybridge.drivers.claude.transcript_doctor import diagnose, repair, worst
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.transcripts.conversation import read
+from flybridge.agents.claude.transcripts.doctor import diagnose, repair, worst
+from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.testing.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 from tests.agents.talk import scripted

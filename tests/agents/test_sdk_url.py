@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
-from flybridge.drivers.claude.names import message_of
-from flybridge.drivers.claude.translate import to_blocks
+from flybridge.agents.claude.agent import ClaudeAgent
+from flybridge.agents.claude.driver.names import message_of
+from flybridge.agents.claude.driver.convert.words import to_blocks
 from flybridge.errors import FlybridgeError
 from flybridge.model import events as ev
 from flybridge.model.capabilities import Options
@@ -23,7 +23,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
 from flybridge.runtime.shelf import AgentShelf
 from flybridge.testing.messages_api import MessagesApi
-from flybridge.wire.claude import encode
+from flybridge.agents.claude.wire import encode
 from tests.agents import rig
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, results, scripted, waiting

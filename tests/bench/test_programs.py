@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bench.pieces import compiled
-from flybridge.wire.claude.decode import decode
-from flybridge.wire.claude.messages import Odd, Unknown
+from flybridge.agents.claude.wire.decode import decode
+from flybridge.agents.claude.wire.messages import Odd, Unknown
 
 UPGRADED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
 TURN_ENDED = '{"type":"event","session":"s","epoch":1,"seq":%d,"event":{"type":"turn.ended"}}'

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from flybridge.cli.transcripts import history
 from flybridge.client.state_dir import StateDir
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 from tests.client.scripted import ScriptedGateway
 from tests.drivers.claude.written import SESSION, Writer, golden, talk
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from flybridge.cli import transcripts_text as tt
-from flybridge.drivers.claude.history import Conversation, Piece, Summary
-from flybridge.drivers.claude.transcript_doctor import Finding
-from flybridge.store.claude_history import Transcript
-from flybridge.store.claude_search import Found, Hit
+from flybridge.agents.claude.transcripts.conversation import Conversation, Piece, Summary
+from flybridge.agents.claude.transcripts.doctor import Finding
+from flybridge.agents.claude.history import Transcript
+from flybridge.agents.claude.search import Found, Hit
 
 TRANSCRIPT = Transcript(
     session="11111111-1111-4111-8111-111111111111", folder="-a", size=9, modified_ms=1000

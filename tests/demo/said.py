@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import IO
 
-from flybridge.demo.options import Options
-from flybridge.demo.stream import Session, Speaker
+from flybridge.agents.demo.options import Options
+from flybridge.agents.demo.stream import Session, Speaker
 from tests.demo.stream_client import Json
 
 

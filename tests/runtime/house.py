@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.content import Text

@@ -7,8 +7,8 @@ from typing import Literal
 
 import pytest
 
-from flybridge.demo.script import SCENES
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.demo.script import SCENES
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record

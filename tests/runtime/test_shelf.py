@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import AgentNotFoundError, AgentStartError
 from flybridge.runtime import shelf as shelf_module
 from flybridge.runtime.shelf import AgentShelf, _output_of

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
-from flybridge.drivers.claude.driver import ClaudeDriver
+from flybridge.agents.claude.agent import ClaudeAgent
+from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.errors import StorageError, StorageFullError
 from flybridge.model import commands as c
 from flybridge.model import events as e

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model.audit import Record
 from flybridge.runtime.dial_in import DialIns
 from flybridge.runtime.dial_in_questions import DialInParams, DialInQuestions

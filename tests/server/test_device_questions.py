@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import InvalidRequestError, NotAllowedError
 from flybridge.model.requests import Ask
 from flybridge.runtime.shelf import AgentShelf

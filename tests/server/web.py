@@ -38,7 +38,7 @@ from flybridge.server.tcp import TcpDoor, TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.websocket import WebSocketDoor
 from flybridge.store.audit import AuditLog
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from msgspec import Raw
 
-from flybridge.drivers.claude.versions import NEW, OLD
+from flybridge.agents.claude.driver.versions import NEW, OLD
 from flybridge.session.modes import asks_less, mode_in
 
 ORDER = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions"]

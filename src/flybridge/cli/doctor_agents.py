@@ -9,12 +9,12 @@ from pathlib import Path
 
 from flybridge.cli.doctor_text import Check
 from flybridge.config import AgentConfig, Config, agent_environment
-from flybridge.drivers.claude.agent import ClaudeAgent
-from flybridge.drivers.claude.versions import NEW, OLD
+from flybridge.agents.claude.agent import ClaudeAgent
+from flybridge.agents.claude.driver.versions import NEW, OLD
 from flybridge.errors import AgentError
 from flybridge.model.capabilities import Capabilities
 from flybridge.runtime.shelf import AgentShelf
-from flybridge.testing.probes.measured import MEASURED, standing
+from flybridge.agents.claude.measured import MEASURED, standing
 
 HEAD_BYTES = 256
 

@@ -14,8 +14,8 @@ import click
 
 if TYPE_CHECKING:
     from flybridge.cli.transcripts_text import Examined, Row
-    from flybridge.drivers.claude.transcript_doctor import Finding
-    from flybridge.store.claude_history import ClaudeHistory, Transcript
+    from flybridge.agents.claude.transcripts.doctor import Finding
+    from flybridge.agents.claude.history import ClaudeHistory, Transcript
 
 LISTED = 50
 EXAMINED = 200
@@ -164,7 +164,7 @@ def doctor(
 
 
 def _history(config: Path | None) -> ClaudeHistory:
-    from flybridge.store.claude_history import ClaudeHistory
+    from flybridge.agents.claude.history import ClaudeHistory
 
     return ClaudeHistory(config) if config else ClaudeHistory.of(os.environ)
 
@@ -186,9 +186,9 @@ async def _import(
 
 def _row(past: ClaudeHistory, transcript: Transcript) -> Row:
     from flybridge.cli.transcripts_text import Row
-    from flybridge.drivers.claude.history import summarise
+    from flybridge.agents.claude.transcripts.conversation import summarise
     from flybridge.errors import StorageError
-    from flybridge.store.claude_history import MAX_HEAD_BYTES
+    from flybridge.agents.claude.history import MAX_HEAD_BYTES
 
     try:
         ends = past.ends(transcript)
@@ -235,7 +235,7 @@ async def _list(limit: int, here: bool, as_json: bool, config: Path | None) -> N
 
 async def _search(words: str, limit: int, as_json: bool, config: Path | None) -> None:
     from flybridge.cli.transcripts_text import hit_lines, hit_object
-    from flybridge.store.claude_search import search
+    from flybridge.agents.claude.search import search
 
     past = _history(config)
     found = search(past, past.newest(), words, max_hits=limit)
@@ -249,7 +249,7 @@ async def _search(words: str, limit: int, as_json: bool, config: Path | None) ->
 async def _show(given: str, lines: int, as_json: bool, config: Path | None) -> None:
     from flybridge.cli.output import plain_paper
     from flybridge.cli.transcripts_text import write_conversation
-    from flybridge.drivers.claude.history import read
+    from flybridge.agents.claude.transcripts.conversation import read
 
     past = _history(config)
     transcript = past.find(given)
@@ -323,8 +323,8 @@ def _check(past: ClaudeHistory, transcript: Transcript, *, fork: bool) -> None:
 
 
 def _examine(past: ClaudeHistory, transcript: Transcript) -> list[Finding]:
-    from flybridge.drivers.claude.transcript_doctor import diagnose, in_use
-    from flybridge.store.claude_owners import owners_of
+    from flybridge.agents.claude.transcripts.doctor import diagnose, in_use
+    from flybridge.agents.claude.owners import owners_of
 
     whole = past.read(transcript)
     findings = diagnose(whole.lines, ended=whole.ended, folder=transcript.folder)
@@ -359,7 +359,7 @@ async def _doctor(
 
 def _repair(past: ClaudeHistory, transcript: Transcript, one: Examined) -> None:
     """Mend one transcript, unless somebody has it open or there is nothing to mend."""
-    from flybridge.drivers.claude.transcript_doctor import repair
+    from flybridge.agents.claude.transcripts.doctor import repair
 
     if not any(finding.repair for finding in one.findings):
         return

@@ -14,10 +14,10 @@ from flybridge.cli.safe_text import one_line
 from flybridge.cli.screen import Paper
 from flybridge.cli.sessions_text import age
 from flybridge.cli.tool_text import folded, joined, summary
-from flybridge.drivers.claude.history import Conversation, Piece, Summary
-from flybridge.drivers.claude.transcript_doctor import Finding, worst
-from flybridge.store.claude_history import Transcript
-from flybridge.store.claude_search import Found, Hit
+from flybridge.agents.claude.transcripts.conversation import Conversation, Piece, Summary
+from flybridge.agents.claude.transcripts.doctor import Finding, worst
+from flybridge.agents.claude.history import Transcript
+from flybridge.agents.claude.search import Found, Hit
 
 SHORT = 8
 TITLE = 50

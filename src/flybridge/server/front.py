@@ -17,7 +17,7 @@ from flybridge.server.tcp import TcpDoor, TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.server.websocket import WebSocketDoor
 from flybridge.session.ports import Blobs
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.wire.native.messages import Welcome
 
 

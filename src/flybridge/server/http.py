@@ -49,7 +49,7 @@ from flybridge.server.routes.route import PUBLIC, Api, Call, Route
 from flybridge.server.sse import Receive, Streams
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.session.ports import Blobs
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 
 _log = logging.getLogger(__name__)
 

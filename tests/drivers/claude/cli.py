@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, TypeVar
 
-from flybridge.drivers.claude.driver import ClaudeDriver
+from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.model import commands as c
 from flybridge.model.content import Text
 from flybridge.model.ids import InputKey

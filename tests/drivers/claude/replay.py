@@ -24,8 +24,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.drivers.claude.agent import ClaudeAgent
-from flybridge.drivers.claude.driver import ClaudeDriver
+from flybridge.agents.claude.agent import ClaudeAgent
+from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.model import commands as c
 from flybridge.model.capabilities import Capabilities, OpenSpec, Options
 from flybridge.model.content import Content, Document, Image, Text

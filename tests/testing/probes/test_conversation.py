@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.events import AgentReady

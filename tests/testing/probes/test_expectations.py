@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from flybridge.testing.probes.expectations import EXPECTED
-from flybridge.testing.probes.measured import MEASURED
+from flybridge.agents.claude.measured import MEASURED
 from flybridge.testing.probes.report import judge
 from flybridge.testing.probes.run import PROBES
 

@@ -4,7 +4,7 @@ import json
 
 from flybridge.model.events import Unrecognised
 from flybridge.testing.probes.fields import MAX_KINDS, Fields, kind_of
-from flybridge.wire.claude.decode import fields
+from flybridge.agents.claude.wire.decode import fields
 
 
 def line(**message: object) -> bytes:

@@ -7,7 +7,7 @@ import pytest
 
 from flybridge.testing.probes.fields import Fields
 from flybridge.testing.probes.known_fields import KNOWN
-from flybridge.testing.probes.measured import MEASURED
+from flybridge.agents.claude.measured import MEASURED
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "claude"
 

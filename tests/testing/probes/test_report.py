@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flybridge.testing.probes.measured import MEASURED
+from flybridge.agents.claude.measured import MEASURED
 from flybridge.testing.probes.report import Expected, Finding, Report, Verdict, judge, summary
 
 

@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from flybridge.drivers.claude.history import Summary, summarise
+from flybridge.agents.claude.transcripts.conversation import Summary, summarise
 from flybridge.errors import NotSupportedError, StorageError
 from flybridge.runtime.listing import Listed
 from flybridge.server.routes.route import API, Body, Call, Name, Params, Route
-from flybridge.store.claude_history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
-from flybridge.store.claude_search import Hit
-from flybridge.store.claude_search import search as find_words
+from flybridge.agents.claude.history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
+from flybridge.agents.claude.search import Hit
+from flybridge.agents.claude.search import search as find_words
 
 MAX_LISTED = 200
 SEARCH_BYTES = 1 << 30

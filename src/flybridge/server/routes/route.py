@@ -27,7 +27,7 @@ from flybridge.server.metrics import Metrics
 from flybridge.server.sse import Receive, Send, Streams
 from flybridge.server.web_files import WebFiles
 from flybridge.session.ports import Blobs
-from flybridge.store.claude_history import ClaudeHistory
+from flybridge.agents.claude.history import ClaudeHistory
 
 API: Final = "/api/v1"
 PUBLIC: Final = "public"

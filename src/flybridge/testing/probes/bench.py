@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import msgspec
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.facts import TurnOver
 from flybridge.model.ids import InputKey

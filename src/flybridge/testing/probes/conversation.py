@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from msgspec import UNSET, Raw
 
-from flybridge.drivers.claude.agent import ClaudeAgent
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import commands as c
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.content import Text

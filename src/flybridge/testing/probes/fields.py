@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw
 
 from flybridge.model.events import Unrecognised
 from flybridge.session.ports import Out
-from flybridge.wire.claude.decode import fields, text
+from flybridge.agents.claude.wire.decode import fields, text
 
 MAX_KINDS = 1000
 MAX_NAME = 64

@@ -6,7 +6,7 @@ Taken from recordings of many conversations and from the probes themselves. The 
 
 from __future__ import annotations
 
-from flybridge.testing.probes.measured import MIDDLE, NEWER, OLDER
+from flybridge.agents.claude.measured import MIDDLE, NEWER, OLDER
 
 _OLDER = {
     "assistant": "error message parent_tool_use_id session_id type uuid",

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from flybridge.testing.probes.measured import MIDDLE, OLDER
+from flybridge.agents.claude.measured import MIDDLE, OLDER
 
 Verdict: TypeAlias = Literal["same", "changed", "broken"]
 

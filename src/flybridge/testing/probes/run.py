@@ -13,7 +13,7 @@ from flybridge.testing.probes.bench import Bench
 from flybridge.testing.probes.conversation import NotSeenError
 from flybridge.testing.probes.expectations import EXPECTED
 from flybridge.testing.probes.known_fields import KNOWN
-from flybridge.testing.probes.measured import stands_for
+from flybridge.agents.claude.measured import stands_for
 from flybridge.testing.probes.report import NOT_TRIED, Finding, Report, judge
 from flybridge.testing.probes.world import World
 

@@ -14,7 +14,7 @@ from flybridge.model.facts import (
 from flybridge.testing.probes.bench import Bench, waiting
 from flybridge.testing.probes.conversation import LIFE
 from flybridge.testing.probes.turns import streamed_of
-from flybridge.wire.claude.decode import fields, text
+from flybridge.agents.claude.wire.decode import fields, text
 
 STRANGE = f"fb-{LIFE.removeprefix('inc_')}-strange"  # an id the driver takes for its own
 

@@ -12,7 +12,7 @@ from flybridge.model.facts import InputEchoed, ItemClosed, ItemOpened, TurnOver
 from flybridge.testing.probes.bench import Bench, value_of
 from flybridge.testing.probes.conversation import Conversation, scripted
 from flybridge.testing.probes.fields import kind_of
-from flybridge.wire.claude.decode import fields
+from flybridge.agents.claude.wire.decode import fields
 
 LONG = "Ahoy! " + "a wave and another wave, " * 40 + "⚓🚢 end"
 HEADING = "Context Usage"

@@ -1,0 +1,1 @@
+"""Claude Code: its wire format, its driver, its options and the transcripts it keeps."""
