@@ -26,7 +26,7 @@ from flybridge.client.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
 from flybridge.runtime.keeper_program import processes, read_file
 from flybridge.store.trusted import TrustedFolders
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from tests import leftovers
 
 HERE = Path(__file__).parent

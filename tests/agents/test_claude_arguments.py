@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.agents.claude.driver.arguments import build_args
 from flybridge.model.capabilities import OpenSpec, Options
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]

@@ -27,7 +27,7 @@ from flybridge.model.facts import (
 )
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.ports import Out
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import PINNED, RealClaude
 from tests.agents.talk import bash, scripted
 

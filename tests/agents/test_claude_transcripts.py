@@ -13,7 +13,7 @@ import pytest
 from flybridge.agents.claude.transcripts.conversation import read
 from flybridge.agents.claude.transcripts.doctor import diagnose, repair, worst
 from flybridge.agents.claude.history import ClaudeHistory
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 from tests.agents.talk import scripted
 

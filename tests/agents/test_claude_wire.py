@@ -17,7 +17,7 @@ from typing import Any, Self
 import pytest
 
 from flybridge.agents.claude.driver.arguments import ARGUMENTS
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 from tests.agents.talk import scripted
 

@@ -22,7 +22,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
 from flybridge.runtime.shelf import AgentShelf
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 from flybridge.agents.claude.wire import encode
 from tests.agents import rig
 from tests.agents.rig import Bridge

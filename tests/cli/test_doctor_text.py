@@ -9,7 +9,7 @@ from flybridge.cli.doctor_text import (
     summary_lines,
 )
 from flybridge.cli.screen import Look
-from flybridge.testing.probes.report import Finding, Report
+from flybridge.probes.report import Finding, Report
 
 PLAIN = Look(colour=False, unicode=True)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flybridge.cli.doctor_text import Check
-    from flybridge.testing.probes.report import Finding, Report
+    from flybridge.probes.report import Finding, Report
 
 TERMINATED = 143
 
@@ -98,8 +98,8 @@ def _try(agent: str, program: Path | None, as_json: bool) -> Report:
     import msgspec
 
     from flybridge.cli.output import look_of
-    from flybridge.testing.probes.report import summary
-    from flybridge.testing.probes.run import run_probes
+    from flybridge.probes.report import summary
+    from flybridge.probes.claude.run import run_probes
 
     argv = _argv(agent, program)
     path = os.environ.get("PATH", os.defpath)
@@ -143,7 +143,7 @@ def _teller() -> Callable[[Finding], None]:
     """Say each finding as it comes."""
     from flybridge.cli.doctor_text import finding_lines
     from flybridge.cli.output import look_of
-    from flybridge.testing.probes.expectations import EXPECTED
+    from flybridge.probes.claude.expectations import EXPECTED
 
     second = max(len(one.about) for one in EXPECTED.values()) + 2
     look, width = look_of(sys.stdout), _width()

@@ -11,7 +11,7 @@ from flybridge.cli.columns import cells, wrap
 from flybridge.cli.safe_text import one_line
 from flybridge.cli.screen import Look
 from flybridge.cli.styles import ASCII, BOLD, DIM, GREEN, RED, YELLOW, coloured
-from flybridge.testing.probes.report import Finding, Report, summary
+from flybridge.probes.report import Finding, Report, summary
 
 Status: TypeAlias = Literal["ok", "note", "problem"]
 COLOURS = {

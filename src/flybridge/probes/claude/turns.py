@@ -9,9 +9,9 @@ from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Answer, Preview
 from flybridge.model.facts import InputEchoed, ItemClosed, ItemOpened, TurnOver
-from flybridge.testing.probes.bench import Bench, value_of
-from flybridge.testing.probes.conversation import Conversation, scripted
-from flybridge.testing.probes.fields import kind_of
+from flybridge.probes.claude.bench import Bench, value_of
+from flybridge.probes.claude.conversation import Conversation, scripted
+from flybridge.probes.claude.fields import kind_of
 from flybridge.agents.claude.wire.decode import fields
 
 LONG = "Ahoy! " + "a wave and another wave, " * 40 + "⚓🚢 end"

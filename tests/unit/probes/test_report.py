@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from flybridge.agents.claude.measured import MEASURED
-from flybridge.testing.probes.report import Expected, Finding, Report, Verdict, judge, summary
+from flybridge.probes.report import Expected, Finding, Report, Verdict, judge, summary
 
 
 def finding(verdict: Verdict, found: str = "ran") -> Finding:

@@ -21,8 +21,8 @@ from flybridge.client.state_dir import SOCKET_PATH_BYTES
 from flybridge.errors import AgentNotFoundError
 from flybridge.runtime.keeper_program import MARKER
 from flybridge.runtime.process import boot_id, fence, start_time
-from flybridge.testing import offline
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes import offline
+from flybridge.probes.messages_api import MessagesApi
 
 VERSION_S = 10.0
 VERSION_BYTES = 4096

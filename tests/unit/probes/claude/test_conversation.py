@@ -12,10 +12,10 @@ from flybridge.model import commands as c
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.events import AgentReady
 from flybridge.model.facts import TurnOver
-from flybridge.testing.probes.bench import Bench
-from flybridge.testing.probes.conversation import Conversation, NotSeenError, scripted
-from flybridge.testing.probes.fields import Fields
-from flybridge.testing.probes.world import World
+from flybridge.probes.claude.bench import Bench
+from flybridge.probes.claude.conversation import Conversation, NotSeenError, scripted
+from flybridge.probes.claude.fields import Fields
+from flybridge.probes.claude.world import World
 from tests.testing.probes import small
 
 WAIT_S = 20.0

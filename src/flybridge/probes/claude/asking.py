@@ -15,8 +15,8 @@ from flybridge.model.facts import (
     ToolReturned,
     TurnOver,
 )
-from flybridge.testing.probes.bench import Bench, bash, value_of
-from flybridge.testing.probes.conversation import scripted
+from flybridge.probes.claude.bench import Bench, bash, value_of
+from flybridge.probes.claude.conversation import scripted
 
 PLAN = "# Sail\n1. Hoist"
 WHY = "not on my boat"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flybridge.testing.probes.report import Expected
+from flybridge.probes.report import Expected
 
 EXPECTED: dict[str, Expected] = {
     "start": Expected(

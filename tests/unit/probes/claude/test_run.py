@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flybridge.errors import AgentNotFoundError
-from flybridge.testing.probes.report import Finding, Report
-from flybridge.testing.probes.run import PROBES, run_probes
+from flybridge.probes.report import Finding, Report
+from flybridge.probes.claude.run import PROBES, run_probes
 from tests.testing.probes import small
 
 PATH = os.environ["PATH"]

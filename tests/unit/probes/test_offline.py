@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 from flybridge.runtime.process import alive, start_time
-from flybridge.testing import offline
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes import offline
+from flybridge.probes.messages_api import MessagesApi
 
 SCRIPT = [sys.executable, "-I", "-S", str(offline.__file__)]
 ASK = (

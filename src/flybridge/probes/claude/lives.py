@@ -8,8 +8,8 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.facts import InputEchoed
-from flybridge.testing.probes.bench import ANCHOR, Bench
-from flybridge.testing.probes.conversation import scripted
+from flybridge.probes.claude.bench import ANCHOR, Bench
+from flybridge.probes.claude.conversation import scripted
 
 
 def end(bench: Bench) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.testing.messages_script import (
+from flybridge.probes.messages_script import (
     DEFAULT_TEXT,
     Answer,
     Block,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.testing.messages_api import MessagesApi
+from flybridge.probes.messages_api import MessagesApi
 
 WAIT_S = 10.0
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.testing.probes.fields import Fields
-from flybridge.testing.probes.known_fields import KNOWN
+from flybridge.probes.claude.fields import Fields
+from flybridge.probes.claude.known_fields import KNOWN
 from flybridge.agents.claude.measured import MEASURED
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "claude"

@@ -9,7 +9,7 @@ import pytest
 
 from flybridge.errors import AgentNotFoundError
 from flybridge.runtime.process import alive, start_time
-from flybridge.testing.probes.world import Life, World
+from flybridge.probes.claude.world import Life, World
 from tests.testing.probes import small
 
 PATH = os.environ["PATH"]

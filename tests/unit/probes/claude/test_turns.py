@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from flybridge.testing.probes.run import PROBE_S, run_probes
+from flybridge.probes.claude.run import PROBE_S, run_probes
 from tests.testing.probes.small import probe, program, verdict
 
 FAULTS = [

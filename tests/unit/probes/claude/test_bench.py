@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from flybridge.model.events import AgentReady
-from flybridge.testing.probes.bench import ANCHOR, Bench, bash, waiting
-from flybridge.testing.probes.world import World
+from flybridge.probes.claude.bench import ANCHOR, Bench, bash, waiting
+from flybridge.probes.claude.world import World
 from tests.testing.probes import small
 
 WAIT_S = 20.0

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from flybridge.model.events import Unrecognised
-from flybridge.testing.probes.fields import MAX_KINDS, Fields, kind_of
+from flybridge.probes.claude.fields import MAX_KINDS, Fields, kind_of
 from flybridge.agents.claude.wire.decode import fields
 
 

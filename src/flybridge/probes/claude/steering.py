@@ -11,9 +11,9 @@ from flybridge.model.facts import (
     PermissionAsked,
     TurnOver,
 )
-from flybridge.testing.probes.bench import Bench, waiting
-from flybridge.testing.probes.conversation import LIFE
-from flybridge.testing.probes.turns import streamed_of
+from flybridge.probes.claude.bench import Bench, waiting
+from flybridge.probes.claude.conversation import LIFE
+from flybridge.probes.claude.turns import streamed_of
 from flybridge.agents.claude.wire.decode import fields, text
 
 STRANGE = f"fb-{LIFE.removeprefix('inc_')}-strange"  # an id the driver takes for its own

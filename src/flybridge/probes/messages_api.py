@@ -27,7 +27,7 @@ from typing import Any, Self, cast
 
 import msgspec
 
-from flybridge.testing.messages_script import (
+from flybridge.probes.messages_script import (
     Answer,
     Event,
     Found,

@@ -27,8 +27,8 @@ from flybridge.model.facts import (
 )
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.ports import Out
-from flybridge.testing.probes.fields import Fields
-from flybridge.testing.probes.world import Life, World
+from flybridge.probes.claude.fields import Fields
+from flybridge.probes.claude.world import Life, World
 from flybridge.wire.lines import LineSplitter
 
 SESSION = SessionId("ses_probe")

@@ -8,14 +8,17 @@ from typing import TypeAlias
 
 import msgspec
 
-from flybridge.testing.probes import asking, lives, steering, turns
-from flybridge.testing.probes.bench import Bench
-from flybridge.testing.probes.conversation import NotSeenError
-from flybridge.testing.probes.expectations import EXPECTED
-from flybridge.testing.probes.known_fields import KNOWN
+from flybridge.probes.claude import asking
+from flybridge.probes.claude import lives
+from flybridge.probes.claude import steering
+from flybridge.probes.claude import turns
+from flybridge.probes.claude.bench import Bench
+from flybridge.probes.claude.conversation import NotSeenError
+from flybridge.probes.claude.expectations import EXPECTED
+from flybridge.probes.claude.known_fields import KNOWN
 from flybridge.agents.claude.measured import stands_for
-from flybridge.testing.probes.report import NOT_TRIED, Finding, Report, judge
-from flybridge.testing.probes.world import World
+from flybridge.probes.report import NOT_TRIED, Finding, Report, judge
+from flybridge.probes.claude.world import World
 
 Probe: TypeAlias = Callable[[Bench], str]
 

@@ -13,9 +13,9 @@ from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.facts import TurnOver
 from flybridge.model.ids import InputKey
-from flybridge.testing.probes.conversation import Conversation
-from flybridge.testing.probes.fields import Fields
-from flybridge.testing.probes.world import World
+from flybridge.probes.claude.conversation import Conversation
+from flybridge.probes.claude.fields import Fields
+from flybridge.probes.claude.world import World
 
 ANCHOR = "Remember the first anchor."
 

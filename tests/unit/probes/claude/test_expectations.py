@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from flybridge.testing.probes.expectations import EXPECTED
+from flybridge.probes.claude.expectations import EXPECTED
 from flybridge.agents.claude.measured import MEASURED
-from flybridge.testing.probes.report import judge
-from flybridge.testing.probes.run import PROBES
+from flybridge.probes.report import judge
+from flybridge.probes.claude.run import PROBES
 
 
 def test_every_probe_has_an_expectation_and_none_is_without_a_probe() -> None:
