@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from flybridge.adapters.native.adapter import MAX_ERRORS, NativeAdapter
+from flybridge.frontends.native.adapter import MAX_ERRORS, NativeAdapter
 from flybridge.errors import FlybridgeError
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.server.incoming import body_of, params_of

@@ -14,10 +14,11 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from flybridge.adapters.companion import device
-from flybridge.adapters.companion.board import SLOTS
-from flybridge.server import devices
-from flybridge.wire.companion import budget, messages
+from flybridge.frontends.companion import device
+from flybridge.frontends.companion.board import SLOTS
+from flybridge.frontends.companion import devices
+from flybridge.frontends.companion.wire import budget
+from flybridge.frontends.companion.wire import messages
 from tools import pages
 
 SOURCE = inspect.getsource(messages)

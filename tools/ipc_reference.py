@@ -15,7 +15,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from flybridge.wire.ipc import messages, views
+from flybridge.frontends.ipc.wire import messages
+from flybridge.frontends.ipc.wire import views
 from tools import pages
 
 COMPONENTS: dict[str, type] = {

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from flybridge.wire.runs import messages
+from flybridge.frontends.runs.wire import messages
 from tools import pages
 
 SOURCE = inspect.getsource(messages)

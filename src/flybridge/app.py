@@ -22,15 +22,15 @@ import msgspec
 import flybridge
 from flybridge.agent_door import AgentDoor
 from flybridge.client.state_dir import StateDir
-from flybridge.companions import Companions
+from flybridge.frontends.companion.service import Companions
 from flybridge.config import Config, agent_environment
-from flybridge.control import make_control
+from flybridge.frontends.control.settings import make_control
 from flybridge.agents.claude.conversations import ClaudeConversations
 from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import GatewayRunningError, StorageError
 from flybridge.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
-from flybridge.run_clock import RunClock
+from flybridge.frontends.runs.clock import RunClock
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.changes import Changes
 from flybridge.runtime.desk import Desk
@@ -43,7 +43,7 @@ from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.shelf import AgentShelf
 from flybridge.runtime.starter import KeeperStarter
 from flybridge.server.authority import Authority
-from flybridge.server.control_unix import ControlDoor
+from flybridge.frontends.control.unix import ControlDoor
 from flybridge.server.keys import Keys
 from flybridge.server.native import welcome_to
 from flybridge.server.refusals import RefusalLog
@@ -61,7 +61,7 @@ from flybridge.store.trusted import TrustedFolders
 from flybridge.wire.native.messages import Welcome
 
 if TYPE_CHECKING:
-    from flybridge.server.companion import CompanionSpec
+    from flybridge.frontends.companion.listener import CompanionSpec
     from flybridge.server.front import Front
     from flybridge.server.tcp import TcpSpec
 

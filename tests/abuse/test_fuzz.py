@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from flybridge.adapters.native.adapter import NativeAdapter
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.requests import Request
 from flybridge.server.gate import Gate, Head, Refused
 from flybridge.server.login import Login

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
-from flybridge.wire.ipc.lines import read_outbound
+from flybridge.frontends.ipc.wire.lines import read_outbound
 from tests import leftovers
 from tests.agents.rig import Bridge
 from tests.agents.talk import scripted

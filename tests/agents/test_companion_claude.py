@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.server.devices import RIGHTS, Devices
+from flybridge.frontends.companion.devices import RIGHTS, Devices
 from flybridge.store.devices import DeviceFile
 from tests import leftovers
 from tests.agents.rig import VERSIONS, Bridge

@@ -18,7 +18,7 @@ from flybridge.errors import (
     InvalidRequestError,
     StorageFullError,
 )
-from flybridge.wire.runs.messages import RunConfig
+from flybridge.frontends.runs.wire.messages import RunConfig
 from tests.cli.at_terminal import Home
 from tests.cli.random_runs import Story
 from tests.cli.run_script import Script, finished, marker, steps, until

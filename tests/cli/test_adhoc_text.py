@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from flybridge.cli.adhoc_text import RunText, start_frame
-from flybridge.wire.runs.messages import Start, decode
+from flybridge.frontends.runs.wire.messages import Start, decode
 
 
 def frame(what: str, **payload: Any) -> bytes:

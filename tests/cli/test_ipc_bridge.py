@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.wire.ipc.lines import read_outbound
+from flybridge.frontends.ipc.wire.lines import read_outbound
 from tests.client.real import RealGateway, real_gateway
 
 WAIT_S = 30.0

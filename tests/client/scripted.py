@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from flybridge.adapters.native.adapter import NativeAdapter
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.client.state_dir import StateDir
 from flybridge.errors import FlybridgeError, SessionNotFoundError
 from flybridge.model.commands import SendInput

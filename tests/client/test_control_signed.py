@@ -8,7 +8,7 @@ import pytest
 from flybridge.client.control import Between
 from flybridge.client.control_signed import SignedChannel, new_key, public_of, read_key, sign
 from flybridge.errors import GatewayError
-from flybridge.server.control_signed import is_signature
+from flybridge.frontends.control.signed import is_signature
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time, parse_time
 

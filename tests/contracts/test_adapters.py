@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
-from flybridge.adapters.control.adapter import ControlAdapter
-from flybridge.adapters.native.adapter import NativeAdapter
+from flybridge.frontends.control.adapter import ControlAdapter
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.commands import Interrupt, SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage

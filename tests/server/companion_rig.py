@@ -21,10 +21,10 @@ from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.memory import entries_of
-from flybridge.server.companion import CompanionDoor, CompanionSpec
-from flybridge.server.device_questions import DeviceQuestions
-from flybridge.server.devices import Devices
-from flybridge.server.slots import SlotHost
+from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
+from flybridge.frontends.companion.methods import DeviceQuestions
+from flybridge.frontends.companion.devices import Devices
+from flybridge.frontends.companion.slots import SlotHost
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.session.ports import Journal
 from flybridge.store.devices import DeviceFile, SlotSpec

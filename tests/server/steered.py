@@ -16,12 +16,12 @@ import msgspec
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.live import LiveSession
-from flybridge.server.control import Control, ControlSpec
-from flybridge.server.control_sockets import ControlSocketDoor
-from flybridge.server.control_unix import ControlDoor
+from flybridge.frontends.control.service import Control, ControlSpec
+from flybridge.frontends.control.websocket import ControlSocketDoor
+from flybridge.frontends.control.unix import ControlDoor
 from flybridge.server.login import Login
 from flybridge.server.tcp_peer import TcpPeers
-from flybridge.server.teams import Policy
+from flybridge.frontends.control.teams import Policy
 from flybridge.session.ports import Journal
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from flybridge.testing import recorder

@@ -23,7 +23,7 @@ from flybridge.store.audit import verify
 from flybridge.testing import recorder
 from flybridge.wire.native.messages import Welcome
 from tests.runtime.house import steps, until
-from tests.server.routes.test_prompts import allow, asking
+from tests.unit.frontends.http.routes.test_prompts import allow, asking
 from tests.server.routes.test_table import path_of
 from tests.server.stream import EventSource
 from tests.server.web import OWNER, Web, serving

@@ -26,8 +26,8 @@ from flybridge.runtime.overview import Overview
 from flybridge.runtime.questions import NoParams, Question
 from flybridge.server.authority import ALL_SCOPES, Authority
 from flybridge.server.cookies import cookie_name
-from flybridge.server.device_questions import DeviceQuestions
-from flybridge.server.devices import Devices
+from flybridge.frontends.companion.methods import DeviceQuestions
+from flybridge.frontends.companion.devices import Devices
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app
 from flybridge.server.keys import Keys

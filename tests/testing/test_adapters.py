@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from flybridge.adapters.native.adapter import NativeAdapter
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.errors import InvalidRequestError
 from flybridge.model.deliveries import Delivery
 from flybridge.model.ids import SessionId

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from flybridge.adapters.runs.adapter import RunAdapter
+    from flybridge.frontends.runs.adapter import RunAdapter
     from flybridge.cli.adhoc_loop import RunLoop
     from flybridge.cli.trusting import Folder
     from flybridge.client import Client
     from flybridge.errors import FlybridgeError
-    from flybridge.wire.runs.messages import RunConfig
+    from flybridge.frontends.runs.wire.messages import RunConfig
 
 MODES = ("cli", "json")
 
@@ -156,7 +156,7 @@ def _check(
 
 
 def _config(flags: dict[str, Any]) -> RunConfig:
-    from flybridge.wire.runs.messages import RunConfig
+    from flybridge.frontends.runs.wire.messages import RunConfig
 
     return RunConfig(**{name: value for name, value in flags.items() if value is not None})
 
@@ -172,7 +172,7 @@ async def _adhoc(
     state: Path | None,
 ) -> int:
     import flybridge
-    from flybridge.adapters.runs.adapter import RunAdapter
+    from flybridge.frontends.runs.adapter import RunAdapter
     from flybridge.cli.adhoc_session import key_in, new_run_id, new_telling
     from flybridge.cli.adhoc_signals import EarlySignals, SignalledError
     from flybridge.client import connect
@@ -271,8 +271,8 @@ def _write(adapter: RunAdapter) -> None:
 
 
 async def _attached(client: Client, run: str, after: str | None) -> tuple[RunAdapter, str]:
-    from flybridge.adapters.runs.adapter import RunAdapter
-    from flybridge.adapters.runs.ids import place_of
+    from flybridge.frontends.runs.adapter import RunAdapter
+    from flybridge.frontends.runs.ids import place_of
     from flybridge.cli.adhoc_session import find, new_telling
     from flybridge.errors import InvalidRequestError
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import click
 
-from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
 from flybridge.cli.adhoc_session import (
     RunTakenError,
     claim,
@@ -36,7 +36,7 @@ from flybridge.errors import (
 )
 from flybridge.model.commands import Close
 from flybridge.model.deliveries import Stage
-from flybridge.wire.runs.messages import Cancelled, Failed, RunConfig, Started
+from flybridge.frontends.runs.wire.messages import Cancelled, Failed, RunConfig, Started
 
 WAIT_MS = 10_000
 NAMED_S = 0.3  # for a run.start that was written before a signal

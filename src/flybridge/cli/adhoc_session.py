@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from flybridge import config
-from flybridge.adapters.runs.bodies import blob_of
-from flybridge.adapters.runs.bodies import whole as with_text
-from flybridge.adapters.runs.translate import NONCE, RUN, labels_of
+from flybridge.frontends.runs.bodies import blob_of
+from flybridge.frontends.runs.bodies import whole as with_text
+from flybridge.frontends.runs.translate import NONCE, RUN, labels_of
 from flybridge.cli.trusting import Folder
 from flybridge.client import Client, EventItem, SessionRow
 from flybridge.errors import (
@@ -27,7 +27,7 @@ from flybridge.errors import (
 )
 from flybridge.model import events as ev
 from flybridge.model.capabilities import Options
-from flybridge.wire.runs.messages import Code, RunConfig
+from flybridge.frontends.runs.wire.messages import Code, RunConfig
 
 MAX_WHOLE_BYTES = 8 << 20
 KEY_BYTES = 32

@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-from flybridge.adapters.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
-from flybridge.adapters.runs.questions import Open, check
+from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.frontends.runs.questions import Open, check
 from flybridge.cli.adhoc_session import open_run, resolved, whole
 from flybridge.cli.adhoc_text import failure, start_frame
 from flybridge.cli.conversation import Conversation
@@ -28,7 +28,7 @@ from flybridge.cli.trusting import Folder, open_in
 from flybridge.client import Client, EventItem, Item
 from flybridge.errors import FlybridgeError, SessionClosedError
 from flybridge.model.deliveries import Stage
-from flybridge.wire.runs.messages import Cancelled, Failed, Input, RunConfig
+from flybridge.frontends.runs.wire.messages import Cancelled, Failed, Input, RunConfig
 
 PAGE = 1000
 WAIT_MS = 10_000

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flybridge.cli.safe_text import one_line, visible
-from flybridge.wire.runs.messages import VERSION
+from flybridge.frontends.runs.wire.messages import VERSION
 
 MAX_PROGRESS = 100
 

@@ -13,14 +13,14 @@ from msgspec import UNSET
 
 from flybridge.cli.keys import Key
 from flybridge.cli.safe_text import one_line
-from flybridge.wire.companion.budget import (
+from flybridge.frontends.companion.wire.budget import (
     AGENT_BYTES,
     DETAIL_BYTES,
     SCREEN_BYTES,
     TYPE_BYTES,
 )
-from flybridge.wire.companion.decode import Rejected, decode_for_device
-from flybridge.wire.companion.messages import (
+from flybridge.frontends.companion.wire.decode import Rejected, decode_for_device
+from flybridge.frontends.companion.wire.messages import (
     SPAWN,
     Action,
     AgentStatus,

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from flybridge.adapters.ipc.adapter import IpcAdapter
-from flybridge.adapters.ipc.bodies import wanted as wanted_blobs
-from flybridge.adapters.ipc.steps import Act, Show, Start, Step, Stop, Switch, SwitchTo
+from flybridge.frontends.ipc.adapter import IpcAdapter
+from flybridge.frontends.ipc.bodies import wanted as wanted_blobs
+from flybridge.frontends.ipc.steps import Act, Show, Start, Step, Stop, Switch, SwitchTo
 from flybridge.cli.ipc_last import LABEL, Wanted, holder_of, last_conversation
 from flybridge.cli.ipc_pipes import Input, Output
 from flybridge.cli.safe_text import visible

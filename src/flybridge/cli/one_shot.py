@@ -11,7 +11,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 
-from flybridge.adapters.runs.questions import subject_of
+from flybridge.frontends.runs.questions import subject_of
 from flybridge.cli.attachments import Attachment
 from flybridge.cli.render import Renderer
 from flybridge.cli.safe_text import one_line, visible

@@ -27,7 +27,7 @@ def runs(as_json: bool, state: Path | None) -> None:
 async def _runs(as_json: bool, state: Path | None) -> None:
     import msgspec
 
-    from flybridge.adapters.runs.translate import RUN
+    from flybridge.frontends.runs.translate import RUN
     from flybridge.cli.output import writer
     from flybridge.client import connect
 
@@ -46,7 +46,7 @@ async def _runs(as_json: bool, state: Path | None) -> None:
 
 
 async def _row(client: Client, row: SessionRow, label: str) -> dict[str, str]:
-    from flybridge.wire.runs.messages import timestamp
+    from flybridge.frontends.runs.wire.messages import timestamp
 
     return {
         "run": row.labels[label],
@@ -60,7 +60,7 @@ async def _row(client: Client, row: SessionRow, label: str) -> dict[str, str]:
 
 async def _status(client: Client, row: SessionRow, run: str) -> str:
     """How it ended, or what it waits for: read off its log."""
-    from flybridge.adapters.runs.translate import RunLog
+    from flybridge.frontends.runs.translate import RunLog
 
     log, after = RunLog(run), 0
     while log.terminal is None:

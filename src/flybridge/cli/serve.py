@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from flybridge.app import Gateway
     from flybridge.client.state_dir import StateDir
     from flybridge.config import Config
-    from flybridge.server.companion import CompanionSpec
+    from flybridge.frontends.companion.listener import CompanionSpec
     from flybridge.server.tcp import TcpSpec
 
 TRIES = 50
@@ -102,7 +102,7 @@ def _spec(
 
 def _companion(settings: Config, host: str | None, port: int | None) -> CompanionSpec | None:
     """Where devices come in, if they do. An unnamed slot is the folder this was started in."""
-    from flybridge.server.companion import CompanionSpec
+    from flybridge.frontends.companion.listener import CompanionSpec
 
     known = settings.serve
     where = known.companion_host if host is None else host

@@ -9,7 +9,7 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
 from flybridge.server.authority import Authority
-from flybridge.server.control_sockets import ControlSocketDoor
+from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.server.cookies import cookie_name
 from flybridge.server.gate import gate_for
 from flybridge.server.http import make_app

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from msgspec import Raw
 
-from flybridge.adapters.native.adapter import NativeAdapter
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from flybridge.server import pages, web_page
-from flybridge.server.routes import (
-    access,
-    blobs,
-    control,
-    devices,
-    gateway,
-    history,
-    prompts,
-    sessions,
-    talking,
-)
+from flybridge.frontends.http import pages
+from flybridge.frontends.http import web_page
+from flybridge.frontends.http.routes import access
+from flybridge.frontends.http.routes import blobs
+from flybridge.frontends.control import routes as control
+from flybridge.frontends.companion import routes as devices
+from flybridge.frontends.http.routes import gateway
+from flybridge.frontends.http.routes import history
+from flybridge.frontends.http.routes import prompts
+from flybridge.frontends.http.routes import sessions
+from flybridge.frontends.http.routes import session_io as talking
 from flybridge.server.routes.route import PUBLIC, Route
 
 ROUTES: tuple[Route, ...] = (
