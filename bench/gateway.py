@@ -25,7 +25,7 @@ from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.server.authority import Authority
-from flybridge.server.websocket import PATH
+from flybridge.listeners.websocket import PATH
 from flybridge.store.credentials import CredentialFile
 
 START_S = 30.0

@@ -19,9 +19,9 @@ import msgspec
 from flybridge.frontends.native.adapter import MAX_ERRORS, NativeAdapter
 from flybridge.errors import FlybridgeError
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
-from flybridge.server.incoming import body_of, params_of
-from flybridge.server.problems import HttpError
-from flybridge.server.routes.route import Body, Route
+from flybridge.listeners.http.incoming import body_of, params_of
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import Body, Route
 from flybridge.server.routes.table import ROUTES
 from flybridge.wire.native.messages import Welcome
 from fuzz.frames import FoundError

@@ -18,10 +18,10 @@ from pathlib import Path
 import msgspec
 from websockets.frames import EXTERNAL_CLOSE_CODES
 
-from flybridge.server.upgrade import Timing
-from flybridge.server.websocket import MAX_MESSAGE_BYTES, PATH, WebSocketClient
-from tests.server.loose_transport import LooseTransport
-from tests.server.websocket_corpus import BAD_TEXTS, GOOD_TEXTS
+from flybridge.listeners.upgrade import Timing
+from flybridge.listeners.websocket import MAX_MESSAGE_BYTES, PATH, WebSocketClient
+from tests.unit.listeners.loose_transport import LooseTransport
+from tests.unit.listeners.websocket_corpus import BAD_TEXTS, GOOD_TEXTS
 from tests.server.websocket_rig import CLOSE, PING, PONG, TEXT, OpenDoor, frame
 
 TICKS = 6

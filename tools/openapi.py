@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import msgspec
 
 import flybridge
-from flybridge.server.openapi import document
-from flybridge.server.problems import STATUS
-from flybridge.server.routes.route import API, PUBLIC, Route
+from flybridge.listeners.http.openapi import document
+from flybridge.listeners.http.problems import STATUS
+from flybridge.listeners.http.route import API, PUBLIC, Route
 from flybridge.server.routes.table import ROUTES
 from tools import pages
 

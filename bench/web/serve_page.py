@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from flybridge.cli import main
-from flybridge.server.web_files import WebFiles
+from flybridge.listeners.http.web_files import WebFiles
 
 if __name__ == "__main__":
     WebFiles.__init__.__defaults__ = (Path(os.environ["BENCH_PAGE"]),)

@@ -45,10 +45,10 @@ from flybridge.runtime.starter import KeeperStarter
 from flybridge.server.authority import Authority
 from flybridge.frontends.control.unix import ControlDoor
 from flybridge.server.keys import Keys
-from flybridge.server.native import welcome_to
+from flybridge.listeners.connection import welcome_to
 from flybridge.server.refusals import RefusalLog
 from flybridge.server.tcp_peer import TcpPeers, peer_rules
-from flybridge.server.unix import Door
+from flybridge.listeners.unix import Door
 from flybridge.session.ports import Agent
 from flybridge.store.audit import AuditLog
 from flybridge.store.blobs import FileBlobs
@@ -63,7 +63,7 @@ from flybridge.wire.native.messages import Welcome
 if TYPE_CHECKING:
     from flybridge.frontends.companion.listener import CompanionSpec
     from flybridge.server.front import Front
-    from flybridge.server.tcp import TcpSpec
+    from flybridge.listeners.tcp import TcpSpec
 
 BACKLOG = 128
 SWEEP_S = 30.0

@@ -12,7 +12,7 @@ from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.requests import Request
 from flybridge.server.gate import Gate, Head, Refused
 from flybridge.server.login import Login
-from flybridge.server.routes.route import Params
+from flybridge.listeners.http.route import Params
 from fuzz import envelope, gate
 from fuzz.frames import FoundError
 from fuzz.gate import Maker

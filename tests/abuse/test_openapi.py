@@ -18,8 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flybridge.server.problems import Problem
-from flybridge.server.routes.route import API
+from flybridge.listeners.http.problems import Problem
+from flybridge.listeners.http.route import API
 from flybridge.server.routes.table import ROUTES
 from tests.abuse.rig import Http, Server, Who
 from tests.house.tree import ROOT

@@ -14,9 +14,9 @@ import pytest
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.process import start_time
-from flybridge.server.native import HIGH_WATER
-from flybridge.server.upgrade import Room, Timing
-from flybridge.server.websocket import WebSocketClient
+from flybridge.listeners.connection import HIGH_WATER
+from flybridge.listeners.upgrade import Room, Timing
+from flybridge.listeners.websocket import WebSocketClient
 from tests.runtime.house import House, steps, until
 from tests.server.websocket_rig import (
     CONT,

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from flybridge.server.routes.route import API
+from flybridge.listeners.http.route import API
 from tests.server.web import Web
 
 

@@ -9,7 +9,7 @@ from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
 from flybridge.server.agent_frames import AgentFrames
-from flybridge.server.frames import RESTART
+from flybridge.listeners.frames import RESTART
 
 awkward = st.text('\n"é{}', max_size=12)
 

@@ -9,7 +9,7 @@ import pytest
 
 from flybridge.server.authority import Authority
 from flybridge.server.front import Front
-from flybridge.server.tcp import TcpSpec
+from flybridge.listeners.tcp import TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import PROTO, Welcome

@@ -29,14 +29,14 @@ from flybridge.server.cookies import cookie_name
 from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.frontends.companion.devices import Devices
 from flybridge.server.gate import gate_for
-from flybridge.server.http import make_app
+from flybridge.listeners.http.app import make_app
 from flybridge.server.keys import Keys
 from flybridge.server.login import Login
 from flybridge.server.refusals import RefusalLog
-from flybridge.server.routes.route import API, Route
-from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.listeners.http.route import API, Route
+from flybridge.listeners.tcp import TcpDoor, TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
-from flybridge.server.websocket import WebSocketDoor
+from flybridge.listeners.websocket import WebSocketDoor
 from flybridge.store.audit import AuditLog
 from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile

@@ -29,10 +29,10 @@ from flybridge.runtime.caller import Caller, Scope
 from flybridge.runtime.desk import Client
 from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.server.gate import gate_for
-from flybridge.server.native import Requests
+from flybridge.listeners.connection import Requests
 from flybridge.server.tcp_peer import TcpPeers
-from flybridge.server.upgrade import Room, Timing
-from flybridge.server.websocket import PATH, WebSocketDoor
+from flybridge.listeners.upgrade import Room, Timing
+from flybridge.listeners.websocket import PATH, WebSocketDoor
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import Welcome
 from tests.login import headers_for

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flybridge.client.state_dir import StateDir
     from flybridge.config import Config
     from flybridge.frontends.companion.listener import CompanionSpec
-    from flybridge.server.tcp import TcpSpec
+    from flybridge.listeners.tcp import TcpSpec
 
 TRIES = 50
 
@@ -84,7 +84,7 @@ def _spec(
     tls_key: str | None,
 ) -> TcpSpec:
     """What the command line says, and the configuration where it says nothing."""
-    from flybridge.server.tcp import TcpSpec, check_bind
+    from flybridge.listeners.tcp import TcpSpec, check_bind
 
     known = settings.serve
     spec = TcpSpec(

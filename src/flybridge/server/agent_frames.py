@@ -15,7 +15,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from flybridge.server.frames import FLOOD, Allowance, Ending, text_frame
+from flybridge.listeners.frames import FLOOD, Allowance, Ending, text_frame
 
 Heard: TypeAlias = bytes | int  # what was said, or the number of a line that has arrived
 _NUMBER = 8  # bytes of a ping of ours

@@ -29,9 +29,9 @@ from flybridge.model.audit import Record
 from flybridge.runtime.dial_in import PATH, DialIns
 from flybridge.runtime.keeper_program import Process
 from flybridge.runtime.socket_link import SocketLink
-from flybridge.server import upgrade
+from flybridge.listeners import upgrade
 from flybridge.server.agent_frames import AgentFrames
-from flybridge.server.frames import RESTART
+from flybridge.listeners.frames import RESTART
 from flybridge.server.gate import Gate, Head, Refused, check, gate_for
 from flybridge.server.socket_holder import holder_of
 from flybridge.store.private_file import read_private, write_private

@@ -12,10 +12,10 @@ from flybridge.server.authority import Authority
 from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.server.cookies import cookie_name
 from flybridge.server.gate import gate_for
-from flybridge.server.http import make_app
-from flybridge.server.tcp import TcpDoor, TcpSpec
+from flybridge.listeners.http.app import make_app
+from flybridge.listeners.tcp import TcpDoor, TcpSpec
 from flybridge.server.tcp_peer import TcpPeers
-from flybridge.server.websocket import WebSocketDoor
+from flybridge.listeners.websocket import WebSocketDoor
 from flybridge.session.ports import Blobs
 from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.wire.native.messages import Welcome

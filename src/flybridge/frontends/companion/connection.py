@@ -22,10 +22,12 @@ from websockets.server import ServerProtocol
 from flybridge.frontends.companion.device import AutoEdit, DeviceAdapter, Ignored, Pressed, Spawn
 from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
 from flybridge.runtime.caller import Caller, Verdict
-from flybridge.server import frames, strict_json, upgrade
+from flybridge.listeners import frames
+from flybridge.listeners import upgrade
+from flybridge.server import strict_json
 from flybridge.frontends.companion.http import answer_to, refused, token_of
 from flybridge.frontends.companion.devices import Waiting
-from flybridge.server.frames import Allowance, Ending, Pieces
+from flybridge.listeners.frames import Allowance, Ending, Pieces
 from flybridge.server.peer import restricted
 from flybridge.store.devices import Device
 from flybridge.frontends.companion.wire.budget import encode

@@ -20,7 +20,7 @@ import msgspec
 from flybridge.errors import GatewayError
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.sessions import Sessions
-from flybridge.server import frames
+from flybridge.listeners import frames
 from flybridge.frontends.companion.connection import Connection
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import SlotHost

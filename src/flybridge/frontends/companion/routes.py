@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from flybridge.frontends.companion.methods import DeviceList, Right, SlotNumber, SlotShown
-from flybridge.server.routes.route import API, Body, Call, Name, Params, Route
+from flybridge.listeners.http.route import API, Body, Call, Name, Params, Route
 from flybridge.frontends.companion.slots import MAX_SLOTS
 
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from flybridge.frontends.control.adapter import ControlAdapter
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.requests import Ask, Request
-from flybridge.server.native import NativeClient
+from flybridge.listeners.connection import NativeClient
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
 

@@ -6,7 +6,7 @@ from msgspec import Raw
 
 from flybridge.frontends.control.adapter import QUESTION
 from flybridge.model.requests import Ask
-from flybridge.server.routes.route import API, Call, Route
+from flybridge.listeners.http.route import API, Call, Route
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES, Ack
 
 

@@ -13,8 +13,8 @@ import msgspec
 from flybridge.frontends.control.adapter import ControlAdapter
 from flybridge.runtime.caller import Caller
 from flybridge.frontends.control.progress import ReportingClient
-from flybridge.server.native import Speaker
-from flybridge.server.unix import Door, UnixClient
+from flybridge.listeners.connection import Speaker
+from flybridge.listeners.unix import Door, UnixClient
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from flybridge.frontends.control.adapter import ControlAdapter
 from flybridge.runtime.caller import Caller
-from flybridge.server import frames
+from flybridge.listeners import frames
 from flybridge.frontends.control.progress import ReportingClient
-from flybridge.server.native import SharedWrites, Speaker
-from flybridge.server.websocket import WebSocketClient, WebSocketDoor
+from flybridge.listeners.connection import SharedWrites, Speaker
+from flybridge.listeners.websocket import WebSocketClient, WebSocketDoor
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES
 
 PATH = "/ws/control"

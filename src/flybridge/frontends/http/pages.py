@@ -11,8 +11,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from flybridge.server.problems import HttpError
-from flybridge.server.routes.route import API, PUBLIC, Answered, Call, Params, Route
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import API, PUBLIC, Answered, Call, Params, Route
 
 FOLDER = Path(__file__).parent / "static"
 KINDS = {

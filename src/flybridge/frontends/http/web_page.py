@@ -13,9 +13,9 @@ from msgspec import Meta
 
 from flybridge.server.login import cookies_of
 from flybridge.frontends.http.pages import page
-from flybridge.server.problems import HttpError
-from flybridge.server.routes.route import PUBLIC, Answered, Call, Params, Route
-from flybridge.server.web_files import WebFile
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import PUBLIC, Answered, Call, Params, Route
+from flybridge.listeners.http.web_files import WebFile
 
 THEME = b"flybridge-theme"
 VIEWS = (

@@ -13,7 +13,7 @@ from flybridge.frontends.http.routes import history
 from flybridge.frontends.http.routes import prompts
 from flybridge.frontends.http.routes import sessions
 from flybridge.frontends.http.routes import session_io as talking
-from flybridge.server.routes.route import PUBLIC, Route
+from flybridge.listeners.http.route import PUBLIC, Route
 
 ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,

@@ -21,7 +21,7 @@ from flybridge.frontends.control.progress import (
     follow,
     reporter_of,
 )
-from flybridge.server.native import NativeDoor, Speaker
+from flybridge.listeners.connection import NativeDoor, Speaker
 from flybridge.wire.control import messages as wire
 from tests.runtime.house import until as until_true
 from tests.server.steered import LEAD, Json, Line, Steered, steered

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.runtime import keeper_program
-from flybridge.server import unix
+from flybridge.listeners import unix
 from flybridge.store.teams import Member, Rule, Teams
 from tests.runtime.house import until
 from tests.server.steered import Line, Steered, steered

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.server.outgoing import CSP
-from flybridge.server.web_files import WebFiles
+from flybridge.listeners.http.outgoing import CSP
+from flybridge.listeners.http.web_files import WebFiles
 from flybridge.frontends.http.web_page import VIEWS
 from tests.house.tree import ROOT
 from tests.server.web import Web, serving

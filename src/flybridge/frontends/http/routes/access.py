@@ -15,10 +15,10 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Scope, Verdict, why_not
 from flybridge.server.authority import FILE_SCOPES
 from flybridge.server.cookies import clear_cookie, set_cookie
-from flybridge.server.incoming import forwarded_client
+from flybridge.listeners.http.incoming import forwarded_client
 from flybridge.server.keys import Shown
 from flybridge.server.peer import restricted
-from flybridge.server.routes.route import (
+from flybridge.listeners.http.route import (
     API,
     PUBLIC,
     Answered,

@@ -10,9 +10,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from flybridge.server.problems import HttpError
-from flybridge.server.routes.route import API, MAX_UPLOAD, Answered, Api, Call, Params, Route
-from flybridge.server.sse import Receive, Send
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import API, MAX_UPLOAD, Answered, Api, Call, Params, Route
+from flybridge.listeners.http.sse import Receive, Send
 from flybridge.session.ports import Blobs
 
 CHUNK = 1 << 20

@@ -12,8 +12,8 @@ from msgspec import Meta, Raw
 from flybridge.runtime.listing import Listed
 from flybridge.runtime.overview import Agents
 from flybridge.runtime.totals import MAX_DAYS, Usage
-from flybridge.server.metrics import MEDIA_TYPE, family, process_families
-from flybridge.server.routes.route import API, PUBLIC, Answered, Call, Params, Route
+from flybridge.listeners.http.metrics import MEDIA_TYPE, family, process_families
+from flybridge.listeners.http.route import API, PUBLIC, Answered, Call, Params, Route
 
 
 class Period(Params, kw_only=True):

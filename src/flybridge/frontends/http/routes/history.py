@@ -16,7 +16,7 @@ from msgspec import Meta
 from flybridge.agents.claude.transcripts.conversation import Summary, summarise
 from flybridge.errors import NotSupportedError, StorageError
 from flybridge.runtime.listing import Listed
-from flybridge.server.routes.route import API, Body, Call, Name, Params, Route
+from flybridge.listeners.http.route import API, Body, Call, Name, Params, Route
 from flybridge.agents.claude.history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
 from flybridge.agents.claude.search import Hit
 from flybridge.agents.claude.search import search as find_words

@@ -13,8 +13,8 @@ from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.inbox import Waiting
-from flybridge.server.problems import problem_of
-from flybridge.server.routes.route import API, Body, Call, Name, Route
+from flybridge.listeners.http.problems import problem_of
+from flybridge.listeners.http.route import API, Body, Call, Name, Route
 from flybridge.frontends.http.routes.session_io import outcome_of
 
 MAX_ANSWERS = 100

@@ -15,8 +15,8 @@ from flybridge.model.requests import Attach, Submit
 from flybridge.runtime.file_search import MAX_SHOWN, FoundFiles
 from flybridge.runtime.panels import PanelName
 from flybridge.runtime.questions import MAX_PAGE_BYTES
-from flybridge.server.problems import HttpError
-from flybridge.server.routes.route import API, Answered, Body, Call, Name, Params, Route
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import API, Answered, Body, Call, Name, Params, Route
 from flybridge.frontends.http.routes.sessions import OneSession
 
 Until: TypeAlias = Literal["accepted", "written", "observed", "done"]

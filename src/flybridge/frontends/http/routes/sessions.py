@@ -15,7 +15,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.listing import Listed
-from flybridge.server.routes.route import API, Body, Call, Done, Name, Params, Route
+from flybridge.listeners.http.route import API, Body, Call, Done, Name, Params, Route
 from flybridge.session.views import SessionView
 
 SETTLED_MS = 10_000

@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from flybridge.server.problems import HttpError
+from flybridge.listeners.http.problems import HttpError
 from flybridge.frontends.http.routes import blobs
 from flybridge.frontends.http.routes.blobs import range_of
 from flybridge.session.ports import BLOB_BYTES

@@ -1,0 +1,1 @@
+"""What front ends listen with: sockets, connections and WebSocket frames."""
