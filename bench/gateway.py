@@ -24,7 +24,7 @@ from flybridge.client.state_dir import StateDir
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.listeners.websocket import PATH
 from flybridge.store.credentials import CredentialFile
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from bench.ending import say
 from flybridge.runtime.process import start_time
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 
 GOAL_MS = 20.0
 CROWD = r"""

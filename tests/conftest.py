@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from flybridge.server.peer import SO_PEERPIDFD
+from flybridge.auth.peer import SO_PEERPIDFD
 from tests import leftovers
 from tests.browsers import chromium
 

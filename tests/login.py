@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http.client import HTTPMessage
 from typing import Any
 
-from flybridge.server.login import LOGIN_KEY, Login
+from flybridge.auth.login import LOGIN_KEY, Login
 
 KEY_HEADER = LOGIN_KEY.decode()
 

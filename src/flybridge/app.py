@@ -42,12 +42,12 @@ from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.shelf import AgentShelf
 from flybridge.runtime.starter import KeeperStarter
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.frontends.control.unix import ControlDoor
-from flybridge.server.keys import Keys
+from flybridge.auth.methods import Keys
 from flybridge.listeners.connection import welcome_to
-from flybridge.server.refusals import RefusalLog
-from flybridge.server.tcp_peer import TcpPeers, peer_rules
+from flybridge.auth.refusals import RefusalLog
+from flybridge.auth.tcp_peer import TcpPeers, peer_rules
 from flybridge.listeners.unix import Door
 from flybridge.session.ports import Agent
 from flybridge.store.audit import AuditLog

@@ -21,7 +21,7 @@ OTHER = 4343
 
 JUDGE = r"""
 import asyncio, json, socket, sys
-from flybridge.server.tcp_peer import TcpPeers, peer_rules
+from flybridge.auth.tcp_peer import TcpPeers, peer_rules
 forwarders, users = json.loads(sys.argv[1])
 server = socket.create_server(("127.0.0.1", 0))
 server.settimeout(120)
@@ -47,7 +47,7 @@ def as_user(uid: int) -> tuple[str, ...]:
 @functools.cache
 def can_import(uid: int) -> bool:
     """Return whether another user can read this checkout and its environment."""
-    argv = [*as_user(uid), sys.executable, "-c", "import flybridge.server.tcp_peer"]
+    argv = [*as_user(uid), sys.executable, "-c", "import flybridge.auth.tcp_peer"]
     env = {**os.environ, "PYTHONPATH": SOURCES}
     return subprocess.run(argv, env=env, cwd="/", capture_output=True, timeout=60).returncode == 0
 

@@ -10,8 +10,8 @@ import pytest
 
 from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.requests import Request
-from flybridge.server.gate import Gate, Head, Refused
-from flybridge.server.login import Login
+from flybridge.auth.gate import Gate, Head, Refused
+from flybridge.auth.login import Login
 from flybridge.listeners.http.route import Params
 from fuzz import envelope, gate
 from fuzz.frames import FoundError
@@ -50,7 +50,7 @@ async def test_it_finds_a_gate_that_forgets_to_look(
     def nothing(*_: object) -> Refused | None:
         return None
 
-    monkeypatch.setattr(f"flybridge.server.gate.{broken}", nothing)
+    monkeypatch.setattr(f"flybridge.auth.gate.{broken}", nothing)
     with pytest.raises(FoundError, match="number"):
         await gate.run(1, 0, 3000)
 
@@ -60,7 +60,7 @@ async def test_it_finds_a_gate_that_raises(monkeypatch: pytest.MonkeyPatch) -> N
         head.one(b"host").decode("ascii")
         return None
 
-    monkeypatch.setattr("flybridge.server.gate._host", strict)
+    monkeypatch.setattr("flybridge.auth.gate._host", strict)
     with pytest.raises(FoundError, match="number"):
         await gate.run(1, 0, 3000)
 

@@ -6,7 +6,7 @@ import pytest
 
 from bench.peers import crowd, measure
 from flybridge.runtime.process import start_time
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 
 pytestmark = pytest.mark.needs("linux")
 

@@ -17,7 +17,7 @@ from typing import Any
 from flybridge.client.gateway import Client, connect
 from flybridge.client.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
-from flybridge.server.authority import FILE_SCOPES, Authority
+from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.store.credentials import CredentialFile
 from flybridge.testing import recorder
 

@@ -10,7 +10,7 @@ from flybridge.client.http import Answer
 from flybridge.client.proof import Challenge
 from flybridge.client.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
-from flybridge.server.authority import FILE_SCOPES, Authority
+from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.store.credentials import CredentialFile
 
 

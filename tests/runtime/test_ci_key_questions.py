@@ -15,7 +15,7 @@ from flybridge.model.deliveries import Reply
 from flybridge.runtime import ci_key_questions
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
-from flybridge.server.peer import ALL, OPEN, TALK
+from flybridge.auth.peer import ALL, OPEN, TALK
 from tests.runtime.house import House, ListClient
 
 PERSON = Caller(principal="me", scopes=ALL, process="7:1:boot")

@@ -11,7 +11,7 @@ from flybridge.errors import NotAllowedError
 from flybridge.model.ci_key import CiKey
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.ci_keys import check_key, digest_of
-from flybridge.server.peer import ALL, OPEN, TALK
+from flybridge.auth.peer import ALL, OPEN, TALK
 
 SECRET = "s" * 43
 GIVEN = f"fbc_abc.{SECRET}"

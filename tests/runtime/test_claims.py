@@ -17,7 +17,7 @@ from flybridge.runtime.claims import digest_of
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.overview import Overview
-from flybridge.server.peer import OPEN, TALK
+from flybridge.auth.peer import OPEN, TALK
 from tests.runtime.house import House, ListClient, steps
 
 SECRET = "k" * 43

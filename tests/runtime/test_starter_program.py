@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from flybridge.runtime import keeper_program as program
-from flybridge.server import peer
+from flybridge.auth import peer
 from tests.runtime.keeper_bench import py
 from tests.runtime.starters import Gateway, Starters, is_dumpable, rss_kib, until
 

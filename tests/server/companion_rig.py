@@ -25,7 +25,7 @@ from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
 from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import SlotHost
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.session.ports import Journal
 from flybridge.store.devices import DeviceFile, SlotSpec
 from flybridge.testing import recorder

@@ -19,7 +19,7 @@ from flybridge.runtime.live import LiveSession
 from flybridge.runtime.shelf import AgentShelf
 from flybridge.runtime.socket_link import SocketLink
 from flybridge.server.agent_socket import AgentSocketDoor
-from flybridge.server.gate import Gate
+from flybridge.auth.gate import Gate
 from flybridge.session.ports import Journal
 from flybridge.testing import recorder
 from flybridge.testing.recorder import executed, finished

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from flybridge.server.tcp_peer import PeerRules
+from flybridge.auth.tcp_peer import PeerRules
 
 FORWARDER = 65534
 RULES = PeerRules(forwarders=frozenset({FORWARDER}))

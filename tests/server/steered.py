@@ -19,8 +19,8 @@ from flybridge.runtime.live import LiveSession
 from flybridge.frontends.control.service import Control, ControlSpec
 from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.frontends.control.unix import ControlDoor
-from flybridge.server.login import Login
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.login import Login
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.frontends.control.teams import Policy
 from flybridge.session.ports import Journal
 from flybridge.store.teams import Member, Rule, TeamFile, Teams

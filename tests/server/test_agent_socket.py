@@ -14,7 +14,7 @@ from flybridge.model.ids import TurnId
 from flybridge.runtime.services import Limits
 from flybridge.runtime.tickets import ticket_of
 from flybridge.server.agent_socket import MAX_STRANGERS, read_knock
-from flybridge.server.gate import Head, Refused
+from flybridge.auth.gate import Head, Refused
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
 from flybridge.testing.recorder import executed, ran

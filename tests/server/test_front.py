@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.server.front import Front
 from flybridge.listeners.tcp import TcpSpec
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import PROTO, Welcome
 from tests.runtime.house import House

@@ -24,18 +24,18 @@ from flybridge.runtime.desk import Desk
 from flybridge.runtime.live import LiveSession
 from flybridge.runtime.overview import Overview
 from flybridge.runtime.questions import NoParams, Question
-from flybridge.server.authority import ALL_SCOPES, Authority
-from flybridge.server.cookies import cookie_name
+from flybridge.auth.authority import ALL_SCOPES, Authority
+from flybridge.auth.cookies import cookie_name
 from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.frontends.companion.devices import Devices
-from flybridge.server.gate import gate_for
+from flybridge.auth.gate import gate_for
 from flybridge.listeners.http.app import make_app
-from flybridge.server.keys import Keys
-from flybridge.server.login import Login
-from flybridge.server.refusals import RefusalLog
+from flybridge.auth.methods import Keys
+from flybridge.auth.login import Login
+from flybridge.auth.refusals import RefusalLog
 from flybridge.listeners.http.route import API, Route
 from flybridge.listeners.tcp import TcpDoor, TcpSpec
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.websocket import WebSocketDoor
 from flybridge.store.audit import AuditLog
 from flybridge.agents.claude.history import ClaudeHistory

@@ -27,10 +27,10 @@ from flybridge.model.deliveries import Reply
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.caller import Caller, Scope
 from flybridge.runtime.desk import Client
-from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
-from flybridge.server.gate import gate_for
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
+from flybridge.auth.gate import gate_for
 from flybridge.listeners.connection import Requests
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.upgrade import Room, Timing
 from flybridge.listeners.websocket import PATH, WebSocketDoor
 from flybridge.store.credentials import CredentialFile

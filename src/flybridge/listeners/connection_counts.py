@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from flybridge.model.loopback import is_loopback
-from flybridge.server.peer_socket import Address, uid_of
+from flybridge.auth.peer_socket import Address, uid_of
 
 
 class Closable(Protocol):

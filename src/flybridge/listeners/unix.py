@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from flybridge.errors import FlybridgeError
 from flybridge.runtime.caller import Caller
 from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests
-from flybridge.server.peer import caller_of
+from flybridge.auth.peer import caller_of
 from flybridge.wire.native.messages import ErrorLine, Welcome, encode
 
 MAX_CLIENTS = 512

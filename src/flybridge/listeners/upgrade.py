@@ -13,14 +13,14 @@ from flybridge.errors import LoginIncompleteError, NotAuthenticatedError, TooMan
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.listeners import frames
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.listeners.frames import Ending
-from flybridge.server.gate import Head, Refused
-from flybridge.server.login import LOGIN_KEY, HalfLogin
-from flybridge.server.peer import TALK, restricted
-from flybridge.server.peer_socket import Address
+from flybridge.auth.gate import Head, Refused
+from flybridge.auth.login import LOGIN_KEY, HalfLogin
+from flybridge.auth.peer import TALK, restricted
+from flybridge.auth.peer_socket import Address
 from flybridge.listeners.http.problems import MEDIA_TYPE, of_refusal
-from flybridge.server.tcp_peer import Origin, TcpPeers
+from flybridge.auth.tcp_peer import Origin, TcpPeers
 from flybridge.wire.native.messages import Auth, LoginAuth
 
 DOOR = "websocket"

@@ -27,13 +27,13 @@ from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.listeners import frames
 from flybridge.listeners import upgrade
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.listeners.frames import Allowance, Ending, Pieces
-from flybridge.server.gate import Gate, Refused, check
-from flybridge.server.login import HalfLogin
+from flybridge.auth.gate import Gate, Refused, check
+from flybridge.auth.login import HalfLogin
 from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests
-from flybridge.server.peer import TALK
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.peer import TALK
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.upgrade import Room, Timing
 from flybridge.wire.native.messages import Welcome
 

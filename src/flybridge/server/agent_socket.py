@@ -32,8 +32,8 @@ from flybridge.runtime.socket_link import SocketLink
 from flybridge.listeners import upgrade
 from flybridge.server.agent_frames import AgentFrames
 from flybridge.listeners.frames import RESTART
-from flybridge.server.gate import Gate, Head, Refused, check, gate_for
-from flybridge.server.socket_holder import holder_of
+from flybridge.auth.gate import Gate, Head, Refused, check, gate_for
+from flybridge.auth.socket_holder import holder_of
 from flybridge.store.private_file import read_private, write_private
 
 HOST = "127.0.0.1"

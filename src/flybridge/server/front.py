@@ -8,13 +8,13 @@ from pathlib import Path
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.frontends.control.websocket import ControlSocketDoor
-from flybridge.server.cookies import cookie_name
-from flybridge.server.gate import gate_for
+from flybridge.auth.cookies import cookie_name
+from flybridge.auth.gate import gate_for
 from flybridge.listeners.http.app import make_app
 from flybridge.listeners.tcp import TcpDoor, TcpSpec
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.websocket import WebSocketDoor
 from flybridge.session.ports import Blobs
 from flybridge.agents.claude.history import ClaudeHistory

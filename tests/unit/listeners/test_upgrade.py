@@ -13,11 +13,11 @@ from websockets.http11 import Request
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.process import start_time
 from flybridge.listeners import frames
-from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
-from flybridge.server.gate import Head, Refused
-from flybridge.server.login import HalfLogin, Login
-from flybridge.server.peer import TALK
-from flybridge.server.tcp_peer import Origin, TcpPeers
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
+from flybridge.auth.gate import Head, Refused
+from flybridge.auth.login import HalfLogin, Login
+from flybridge.auth.peer import TALK
+from flybridge.auth.tcp_peer import Origin, TcpPeers
 from flybridge.listeners.upgrade import (
     UNSENT_BYTES,
     Room,

@@ -11,8 +11,8 @@ import pytest
 from flybridge.model.audit import Record
 from flybridge.listeners import connection as native
 from flybridge.listeners import websocket
-from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES
-from flybridge.server.refusals import PER_SOURCE, RefusalLog
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
+from flybridge.auth.refusals import PER_SOURCE, RefusalLog
 from flybridge.listeners.upgrade import Room, Timing
 from tests.login import KEY_HEADER
 from tests.runtime.house import until

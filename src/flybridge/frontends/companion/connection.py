@@ -28,7 +28,7 @@ from flybridge.server import strict_json
 from flybridge.frontends.companion.http import answer_to, refused, token_of
 from flybridge.frontends.companion.devices import Waiting
 from flybridge.listeners.frames import Allowance, Ending, Pieces
-from flybridge.server.peer import restricted
+from flybridge.auth.peer import restricted
 from flybridge.store.devices import Device
 from flybridge.frontends.companion.wire.budget import encode
 from flybridge.frontends.companion.wire.decode import decode

@@ -19,7 +19,7 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError, PairingOverError, TooManyTriesError
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.server.limiter import Limiter
+from flybridge.auth.limiter import Limiter
 from flybridge.store.devices import Device, DeviceFile
 
 DOOR = "companion"

@@ -24,7 +24,7 @@ from flybridge.listeners import frames
 from flybridge.frontends.companion.connection import Connection
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import SlotHost
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.store.devices import SlotSpec
 
 BACKLOG = 32

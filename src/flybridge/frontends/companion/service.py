@@ -18,7 +18,7 @@ from flybridge.store.devices import DeviceFile
 
 if TYPE_CHECKING:
     from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
-    from flybridge.server.tcp_peer import TcpPeers
+    from flybridge.auth.tcp_peer import TcpPeers
 
 
 class Companions:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from flybridge.server.login import cookies_of
+from flybridge.auth.login import cookies_of
 from flybridge.frontends.http.pages import page
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import PUBLIC, Answered, Call, Params, Route

@@ -27,9 +27,9 @@ from flybridge.errors import (
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Verdict, who, why_not
 from flybridge.runtime.desk import Desk
-from flybridge.server.authority import Authority
-from flybridge.server.cookies import clear_cookie
-from flybridge.server.gate import METHODS, Gate, Head, Refused, check
+from flybridge.auth.authority import Authority
+from flybridge.auth.cookies import clear_cookie
+from flybridge.auth.gate import METHODS, Gate, Head, Refused, check
 from flybridge.listeners.http.incoming import (
     ClientGone,
     Scope,
@@ -43,11 +43,11 @@ from flybridge.listeners.http.incoming import (
 )
 from flybridge.listeners.http.metrics import Metrics
 from flybridge.listeners.http.outgoing import Send, Sending, answered, failure, respond
-from flybridge.server.peer import TALK, restricted
+from flybridge.auth.peer import TALK, restricted
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import PUBLIC, Api, Call, Route
 from flybridge.listeners.http.sse import Receive, Streams
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.session.ports import Blobs
 from flybridge.agents.claude.history import ClaudeHistory
 

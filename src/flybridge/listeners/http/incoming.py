@@ -13,7 +13,7 @@ import msgspec
 from flybridge.errors import InvalidRequestError
 from flybridge.model.loopback import is_loopback
 from flybridge.server import strict_json
-from flybridge.server.gate import Head
+from flybridge.auth.gate import Head
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import Params, Route
 from flybridge.listeners.http.sse import Receive

@@ -12,7 +12,7 @@ from http import HTTPStatus
 import msgspec
 
 from flybridge.errors import FlybridgeError, NotAuthenticatedError, RefusedError, TooManyTriesError
-from flybridge.server.gate import Refused
+from flybridge.auth.gate import Refused
 
 MEDIA_TYPE = b"application/problem+json"
 MAX_DETAIL = 500

@@ -21,8 +21,8 @@ from flybridge.model.audit import Record
 from flybridge.model.requests import Ask
 from flybridge.runtime.caller import Caller, Scope, Verdict
 from flybridge.runtime.desk import Desk
-from flybridge.server.authority import Authority
-from flybridge.server.gate import Head
+from flybridge.auth.authority import Authority
+from flybridge.auth.gate import Head
 from flybridge.listeners.http.metrics import Metrics
 from flybridge.listeners.http.sse import Receive, Send, Streams
 from flybridge.listeners.http.web_files import WebFiles

@@ -22,7 +22,7 @@ from flybridge.model.requests import Attach
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
 from flybridge.runtime.hub import Subscription
-from flybridge.server.authority import Authority
+from flybridge.auth.authority import Authority
 from flybridge.listeners.http.problems import STATUS, HttpError
 from flybridge.wire.native.messages import DetachedLine, encode
 

@@ -21,7 +21,7 @@ from flybridge.frontends.companion.connection import (
     address_of,
     pairing_status,
 )
-from flybridge.server.peer import TALK
+from flybridge.auth.peer import TALK
 from flybridge.testing import recorder
 from flybridge.frontends.companion.wire.budget import encode
 from tests.runtime.house import until

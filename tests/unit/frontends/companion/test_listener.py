@@ -11,7 +11,7 @@ import pytest
 
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec, make_door
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from tests.runtime.house import until
 from tests.server.companion_rig import HERE, Rig, companion
 from tests.server.handheld import Handheld

@@ -9,7 +9,7 @@ import pytest
 from flybridge.frontends.companion.service import Companions
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionSpec
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from tests.runtime.house import House, until
 from tests.server.handheld import Handheld
 

@@ -78,7 +78,7 @@ async def test_abuse_27_an_agent_sends_in_its_own_name_and_only_where_that_is_al
     """Whoever connects here is this very process: let it run below a keeper."""
     live = await place.ready()
     monkeypatch.setattr(keeper_program, "is_keeper", lambda one: True)
-    monkeypatch.setattr("flybridge.server.peer.is_keeper", lambda *_: True)
+    monkeypatch.setattr("flybridge.auth.peer.is_keeper", lambda *_: True)
     line = await Line.to(place.path)
     as_person = await line.ask(place.message(live, sender="boss"))
     assert as_person["error"]["code"] == "unknown_sender"

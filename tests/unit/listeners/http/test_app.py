@@ -11,7 +11,7 @@ import pytest
 from flybridge.errors import StorageError
 from flybridge.runtime.caller import Verdict
 from flybridge.listeners.http.outgoing import CSP
-from flybridge.server.refusals import PER_SOURCE
+from flybridge.auth.refusals import PER_SOURCE
 from flybridge.listeners.http.route import Call, Done, Route
 from tests.server.web import Web, serving
 

@@ -14,10 +14,10 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
 from flybridge.runtime.process import start_time
-from flybridge.server.login import Login
-from flybridge.server.refusals import PER_CALLER, PER_SOURCE
+from flybridge.auth.login import Login
+from flybridge.auth.refusals import PER_CALLER, PER_SOURCE
 from flybridge.server.routes.table import ROUTES
-from flybridge.server.tcp_peer import TcpPeers
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.unix import Door
 from flybridge.store.audit import verify
 from flybridge.testing import recorder

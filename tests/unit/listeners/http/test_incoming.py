@@ -8,7 +8,7 @@ import pytest
 
 from flybridge.errors import InvalidRequestError
 from flybridge.listeners.http import incoming
-from flybridge.server.gate import Head
+from flybridge.auth.gate import Head
 from flybridge.listeners.http.incoming import (
     ClientGone,
     body_of,

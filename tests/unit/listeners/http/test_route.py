@@ -7,7 +7,7 @@ import pytest
 
 from flybridge.errors import InvalidRequestError
 from flybridge.runtime.caller import Verdict
-from flybridge.server.gate import Head
+from flybridge.auth.gate import Head
 from flybridge.listeners.http.route import Call, Route
 
 

@@ -13,11 +13,11 @@ from msgspec import Meta
 from flybridge.errors import InvalidRequestError, NotAllowedError, NotSupportedError, StorageError
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Scope, Verdict, why_not
-from flybridge.server.authority import FILE_SCOPES
-from flybridge.server.cookies import clear_cookie, set_cookie
+from flybridge.auth.authority import FILE_SCOPES
+from flybridge.auth.cookies import clear_cookie, set_cookie
 from flybridge.listeners.http.incoming import forwarded_client
-from flybridge.server.keys import Shown
-from flybridge.server.peer import restricted
+from flybridge.auth.methods import Shown
+from flybridge.auth.peer import restricted
 from flybridge.listeners.http.route import (
     API,
     PUBLIC,

@@ -8,7 +8,7 @@ import pytest
 
 from flybridge.runtime.caller import FORWARDED
 from flybridge.runtime.process import start_time
-from flybridge.server.login import Login
+from flybridge.auth.login import Login
 from flybridge.frontends.http.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
 from tests.login import headers_for
 from tests.server.relay import ask, relaying

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from flybridge.server.peer_socket import Address
+from flybridge.auth.peer_socket import Address
 
 HOLD = r"""
 import array, ctypes, os, socket, sys, threading, time

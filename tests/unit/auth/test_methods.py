@@ -12,8 +12,8 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.desk import Desk
-from flybridge.server.authority import Authority
-from flybridge.server.keys import Keys
+from flybridge.auth.authority import Authority
+from flybridge.auth.methods import Keys
 from flybridge.store.credentials import CredentialFile
 from tests.runtime.house import House, ListClient, steps
 

@@ -29,10 +29,10 @@ from flybridge.errors import (
 )
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.server.gate import Head
-from flybridge.server.limiter import Limiter
-from flybridge.server.login import LOGIN_KEY, Login, cookies_of
-from flybridge.server.passwords import hash_password, is_password
+from flybridge.auth.gate import Head
+from flybridge.auth.limiter import Limiter
+from flybridge.auth.login import LOGIN_KEY, Login, cookies_of
+from flybridge.auth.passwords import hash_password, is_password
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 FILE_SCOPES: frozenset[Scope] = frozenset({"view", "input", "interrupt"})

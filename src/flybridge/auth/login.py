@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from flybridge.server.gate import Head
+from flybridge.auth.gate import Head
 
 LOGIN_KEY = b"flybridge-login-key"  # the header
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flybridge.server.cookies import clear_cookie, cookie_name, set_cookie
+from flybridge.auth.cookies import clear_cookie, cookie_name, set_cookie
 
 
 def test_a_cookies_name_carries_the_port_and_says_when_it_is_for_tls_alone() -> None:

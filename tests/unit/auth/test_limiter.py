@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flybridge.server.limiter import MAX_KNOWN, MAX_SOURCES, Limiter
+from flybridge.auth.limiter import MAX_KNOWN, MAX_SOURCES, Limiter
 
 
 def test_ten_wrong_tries_in_a_minute_and_the_source_waits() -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from flybridge.server.gate import Head
-from flybridge.server.login import cookies_of
+from flybridge.auth.gate import Head
+from flybridge.auth.login import cookies_of
 
 
 @pytest.mark.parametrize(

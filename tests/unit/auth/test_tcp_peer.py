@@ -14,10 +14,13 @@ import pytest
 from flybridge.errors import GatewayError
 from flybridge.runtime.caller import Verdict
 from flybridge.runtime.process import start_time
-from flybridge.server import batches, peer_socket, socket_holder, tcp_peer
-from flybridge.server.peer_socket import Address, TcpSocket
-from flybridge.server.tcp_peer import PeerRules, TcpPeers, other_user, peer_rules
-from tests.server.holding import WAYS, holding
+from flybridge.auth import batches
+from flybridge.auth import peer_socket
+from flybridge.auth import socket_holder
+from flybridge.auth import tcp_peer
+from flybridge.auth.peer_socket import Address, TcpSocket
+from flybridge.auth.tcp_peer import PeerRules, TcpPeers, other_user, peer_rules
+from tests.unit.auth.holding import WAYS, holding
 
 pytestmark = pytest.mark.needs("linux")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.server import peer_socket
-from flybridge.server.peer_socket import (
+from flybridge.auth import peer_socket
+from flybridge.auth.peer_socket import (
     ESTABLISHED,
     Address,
     find_in_tables,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from flybridge.errors import StorageError
 from flybridge.model.audit import Record
-from flybridge.server.limiter import WINDOW_MS, Limiter
+from flybridge.auth.limiter import WINDOW_MS, Limiter
 
 PER_SOURCE = 60  # records a minute for requests without a valid credential, by source
 IN_ALL = 120  # and in total

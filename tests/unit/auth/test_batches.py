@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import pytest
 
-from flybridge.server import batches
-from flybridge.server.batches import Batches, TooManyWaitingError
+from flybridge.auth import batches
+from flybridge.auth.batches import Batches, TooManyWaitingError
 
 
 class Work:

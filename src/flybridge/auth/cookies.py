@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flybridge.server.authority import LOGIN_MS
+from flybridge.auth.authority import LOGIN_MS
 
 
 def cookie_name(port: int, *, secure: bool) -> str:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from flybridge.errors import StorageFullError
 from flybridge.model.audit import Record
-from flybridge.server.limiter import WINDOW_MS
-from flybridge.server.refusals import (
+from flybridge.auth.limiter import WINDOW_MS
+from flybridge.auth.refusals import (
     IN_ALL,
     MAX_KINDS,
     MAX_SOURCES,

@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.runtime.keeper_program import lineage, process
 from flybridge.runtime.process import start_time
-from flybridge.server.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
+from flybridge.auth.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
 
 DIAL = """
 import socket, sys
@@ -79,7 +79,7 @@ def test_a_peer_that_is_gone_already_counts_as_an_agent(listener: socket.socket)
 REUSED_PID = """
 import os, pty, socket, sys
 from pathlib import Path
-from flybridge.server.peer import caller_of
+from flybridge.auth.peer import caller_of
 path = sys.argv[1]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(path)

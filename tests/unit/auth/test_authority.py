@@ -17,7 +17,7 @@ from flybridge.errors import (
 )
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
-from flybridge.server.authority import (
+from flybridge.auth.authority import (
     ALL_SCOPES,
     FILE_SCOPES,
     LOGIN_MS,
@@ -25,8 +25,8 @@ from flybridge.server.authority import (
     TICKET_MS,
     Authority,
 )
-from flybridge.server.gate import Head
-from flybridge.server.login import LOGIN_KEY, Login
+from flybridge.auth.gate import Head
+from flybridge.auth.login import LOGIN_KEY, Login
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 WHERE = {"door": "http", "source": "127.0.0.1"}

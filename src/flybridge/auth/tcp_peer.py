@@ -34,9 +34,9 @@ import msgspec
 from flybridge.errors import GatewayError
 from flybridge.runtime.caller import Verdict
 from flybridge.runtime.keeper_program import Process, process
-from flybridge.server.batches import Batches, TooManyWaitingError
-from flybridge.server.gate import Refused
-from flybridge.server.peer_socket import (
+from flybridge.auth.batches import Batches, TooManyWaitingError
+from flybridge.auth.gate import Refused
+from flybridge.auth.peer_socket import (
     ESTABLISHED,
     Address,
     Ends,
@@ -45,7 +45,7 @@ from flybridge.server.peer_socket import (
     find_socket,
     is_local,
 )
-from flybridge.server.socket_holder import Holders, find_holders, is_held_by
+from flybridge.auth.socket_holder import Holders, find_holders, is_held_by
 
 MAX_KNOWN = 4096
 MAX_RECENT = 4  # holders of other logins that are looked at before all processes are

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.server.gate import Gate, Head, Refused, check, gate_for
+from flybridge.auth.gate import Gate, Head, Refused, check, gate_for
 
 GATE = gate_for(8420)
 HOST = (b"host", b"127.0.0.1:8420")

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from flybridge.server.passwords import hash_password, is_password
+from flybridge.auth.passwords import hash_password, is_password
 
 
 def test_a_password_is_known_again_and_cannot_be_read() -> None:

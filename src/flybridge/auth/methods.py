@@ -14,7 +14,7 @@ from flybridge.errors import BusyError, InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Scope, who
 from flybridge.runtime.questions import NoParams, Question
-from flybridge.server.authority import ALL_SCOPES, FILE_SCOPES, Authority
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.store.credentials import Credential
 
 MAX_SESSIONS = 100
