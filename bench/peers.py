@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from bench.ending import say
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.tcp_peer import TcpPeers
 
 GOAL_MS = 20.0

@@ -21,7 +21,7 @@ from flybridge.errors import GatewayRunningError
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.keeper_program import processes, read_file
+from flybridge.runtime.keeper.keeper_program import processes, read_file
 
 CONFIG = """\
 default_agent: demo

@@ -9,8 +9,8 @@ import pytest
 
 from flybridge.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
-from flybridge.runtime.process import alive, start_time
-from flybridge.runtime.starter import KeeperStarter
+from flybridge.runtime.keeper.process import alive, start_time
+from flybridge.runtime.keeper.starter import KeeperStarter
 from tests.runtime.house import House, until
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flybridge.model.audit import Record
-from flybridge.runtime.dial_in import DialIns
+from flybridge.runtime.links.dial_in import DialIns
 
 if TYPE_CHECKING:
     from flybridge.server.agent_socket import AgentSocketDoor

@@ -33,15 +33,15 @@ from flybridge.model.audit import Record
 from flybridge.frontends.runs.clock import RunClock
 from flybridge.runtime.caller import Caller
 from flybridge.runtime.changes import Changes
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.hub import Hub
-from flybridge.runtime.overview import Overview
-from flybridge.runtime.process import boot_id
-from flybridge.runtime.questions import NoParams, Question
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.broadcaster import Hub
+from flybridge.runtime.methods.overview import Overview
+from flybridge.runtime.keeper.process import boot_id
+from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.shelf import AgentShelf
-from flybridge.runtime.starter import KeeperStarter
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.keeper.starter import KeeperStarter
 from flybridge.auth.authority import Authority
 from flybridge.frontends.control.unix import ControlDoor
 from flybridge.auth.methods import Keys

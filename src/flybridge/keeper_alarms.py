@@ -9,7 +9,7 @@ from flybridge.errors import KeeperError
 from flybridge.model.audit import Record
 from flybridge.runtime.services import Services
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.starter import StarterAlarm
+from flybridge.runtime.keeper.starter import StarterAlarm
 
 EVENT = "alarm"
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ import pytest
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.testing import recorder
 from tests.crash.evidence import send_input
 from tests.crash.operations import warm

@@ -12,8 +12,8 @@ import pytest
 
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.keeper_program import processes, read_file
-from flybridge.runtime.tickets import ticket_of
+from flybridge.runtime.keeper.keeper_program import processes, read_file
+from flybridge.runtime.links.tickets import ticket_of
 from flybridge.testing import recorder
 from tests.abuse.rig import Server, Who
 from tests.runtime.house import steps

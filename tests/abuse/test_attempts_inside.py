@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.runtime.keeper_program import lineage
+from flybridge.runtime.keeper.keeper_program import lineage
 from tests.abuse.rig import TALK, TALK_SCOPES, Hands, Server, Who, allow, until
 
 REFUSED_CODES = {"not_allowed", "not_authenticated", "other_user", "login_incomplete"}

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from flybridge.runtime.keeper_program import process
-from flybridge.runtime.process import alive, ancestors, start_time
+from flybridge.runtime.keeper.keeper_program import process
+from flybridge.runtime.keeper.process import alive, ancestors, start_time
 from tests.abuse.rig import Hands, Server, allow, until
 
 ALLOW_THROUGH_PROC = """

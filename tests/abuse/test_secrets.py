@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.runtime.keeper_program import is_keeper, lineage, read_file
+from flybridge.runtime.keeper.keeper_program import is_keeper, lineage, read_file
 from flybridge.store.audit import verify
 from flybridge.testing import recorder
 from tests import leftovers

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.process import start_time
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.keeper.process import start_time
 from flybridge.listeners.connection import HIGH_WATER
 from flybridge.listeners.upgrade import Room, Timing
 from flybridge.listeners.websocket import WebSocketClient

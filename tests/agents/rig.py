@@ -24,7 +24,7 @@ from pathlib import Path
 from flybridge.client.gateway import Client, connect
 from flybridge.client.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
-from flybridge.runtime.keeper_program import processes, read_file
+from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.store.trusted import TrustedFolders
 from flybridge.probes.messages_api import MessagesApi
 from tests import leftovers

@@ -15,8 +15,8 @@ import pytest
 
 from flybridge.errors import BusyError
 from flybridge.model import events as ev
-from flybridge.runtime.keeper_program import descendants
-from flybridge.runtime.process import alive
+from flybridge.runtime.keeper.keeper_program import descendants
+from flybridge.runtime.keeper.process import alive
 from flybridge.agents.claude.owners import owners_of
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, scripted

@@ -11,7 +11,7 @@ import pytest
 
 from flybridge.model.commands import Delete
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.keeper_program import read_file
+from flybridge.runtime.keeper.keeper_program import read_file
 from tests.agents.ipc_front import Front, kinds
 from tests.agents.rig import Bridge
 from tests.agents.talk import bash, waiting

@@ -21,7 +21,7 @@ from flybridge.model.commands import Interrupt, SetMode
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
-from flybridge.runtime.shelf import AgentShelf
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.probes.messages_api import MessagesApi
 from flybridge.agents.claude.wire import encode
 from tests.agents import rig

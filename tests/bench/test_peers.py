@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from bench.peers import crowd, measure
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.tcp_peer import TcpPeers
 
 pytestmark = pytest.mark.needs("linux")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import signal
 
-from flybridge.runtime.keeper_program import processes, read_file
+from flybridge.runtime.keeper.keeper_program import processes, read_file
 from tests import leftovers
 from tests.cli.at_terminal import Home
 from tests.cli.run_script import Frame, Script, finished, marker, steps

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flybridge.client.transcript import Transcript
-from flybridge.runtime.keeper_program import kill_exactly, process, processes, read_file
+from flybridge.runtime.keeper.keeper_program import kill_exactly, process, processes, read_file
 from flybridge.testing import recorder
 from tests.crash.checker import Verdict, judge
 from tests.crash.evidence import Client, Evidence, GatewayGoneError

@@ -8,7 +8,7 @@ MAX_LINES = 500
 # file → why it may be longer
 LONGER: dict[str, str] = {
     "src/flybridge/model/events.py": "one vocabulary: who reads a log finds every event here",
-    "src/flybridge/runtime/keeper_program.py": "one stdlib file by design: it is run by its path",
+    "src/flybridge/runtime/keeper/keeper_program.py": "one stdlib file by design: it is run by its path",
     "src/flybridge/testing/recorder.py": "one stdlib file by design: it is run by its path",
 }
 

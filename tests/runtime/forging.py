@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from flybridge.model import events as e
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 
 
 def introduced(conversation: str) -> dict[str, Any]:

@@ -23,14 +23,14 @@ from flybridge.model.deliveries import Batch, Preview, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
 from flybridge.runtime.caller import Caller
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.hub import Hub, Subscription
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.memory import entries_of
-from flybridge.runtime.process import boot_id
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.broadcaster import Hub, Subscription
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.unit_of_work import entries_of
+from flybridge.runtime.keeper.process import boot_id
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.shelf import AgentShelf
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.session.ports import Journal
 from flybridge.store.memory import MemoryBlobs, MemoryJournal
 from flybridge.testing import recorder

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flybridge.runtime import keeper_program as program
-from flybridge.runtime.process import alive, boot_id, fence, start_time
+from flybridge.runtime.keeper import keeper_program as program
+from flybridge.runtime.keeper.process import alive, boot_id, fence, start_time
 
 SECRET = "canary-7d1f"
 WAIT_S = 20.0

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flybridge.runtime.keeper import (
+from flybridge.runtime.keeper.client import (
     Exit,
     Hello,
     KeeperLink,
 )
-from flybridge.runtime.keeper_start import KeeperSpec, StartedKeeper, start_keeper
-from flybridge.runtime.process import alive, start_time
+from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
+from flybridge.runtime.keeper.process import alive, start_time
 from tests.runtime.keeper_bench import SECRET
 
 WAIT_S = 20

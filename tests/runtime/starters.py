@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from flybridge.runtime.keeper_program import descendants, process
-from flybridge.runtime.keeper_start import KeeperSpec, StartedKeeper, start_keeper
-from flybridge.runtime.process import alive, start_time
-from flybridge.runtime.starter import KeeperStarter, StarterAlarm
+from flybridge.runtime.keeper.keeper_program import descendants, process
+from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
+from flybridge.runtime.keeper.process import alive, start_time
+from flybridge.runtime.keeper.starter import KeeperStarter, StarterAlarm
 from tests.runtime.keepers import Keepers
 
 WAIT_S = 60.0

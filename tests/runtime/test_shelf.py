@@ -7,8 +7,8 @@ import pytest
 
 from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import AgentNotFoundError, AgentStartError
-from flybridge.runtime import shelf as shelf_module
-from flybridge.runtime.shelf import AgentShelf, _output_of
+from flybridge.runtime.lifecycle import agents as shelf_module
+from flybridge.runtime.lifecycle.agents import AgentShelf, _output_of
 
 PATH = {"PATH": "/usr/bin:/bin"}
 

@@ -19,8 +19,8 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Batch
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.memory import entries_of
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.unit_of_work import entries_of
 from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
 from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.frontends.companion.devices import Devices

@@ -13,11 +13,11 @@ from msgspec import Raw
 
 from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model.audit import Record
-from flybridge.runtime.dial_in import DialIns
-from flybridge.runtime.dial_in_questions import DialInParams, DialInQuestions
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.shelf import AgentShelf
-from flybridge.runtime.socket_link import SocketLink
+from flybridge.runtime.links.dial_in import DialIns
+from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.server.agent_socket import AgentSocketDoor
 from flybridge.auth.gate import Gate
 from flybridge.session.ports import Journal

@@ -15,7 +15,7 @@ import msgspec
 
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.frontends.control.service import Control, ControlSpec
 from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.frontends.control.unix import ControlDoor

@@ -12,7 +12,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
 from flybridge.runtime.services import Limits
-from flybridge.runtime.tickets import ticket_of
+from flybridge.runtime.links.tickets import ticket_of
 from flybridge.server.agent_socket import MAX_STRANGERS, read_knock
 from flybridge.auth.gate import Head, Refused
 from flybridge.store.memory import MemoryJournal

@@ -20,10 +20,10 @@ import msgspec
 from flybridge.model.audit import Record
 from flybridge.model.ids import SessionId
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.overview import Overview
-from flybridge.runtime.questions import NoParams, Question
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods.overview import Overview
+from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.auth.authority import ALL_SCOPES, Authority
 from flybridge.auth.cookies import cookie_name
 from flybridge.frontends.companion.methods import DeviceQuestions

@@ -26,7 +26,7 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.runtime.desk import Client
+from flybridge.runtime.dispatcher import Client
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.auth.gate import gate_for
 from flybridge.listeners.connection import Requests

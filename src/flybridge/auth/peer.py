@@ -19,10 +19,10 @@ from pathlib import Path
 import msgspec
 
 from flybridge.errors import NotAllowedError
-from flybridge.runtime import keeper_program
+from flybridge.runtime.keeper import keeper_program
 from flybridge.runtime.caller import Caller, Scope, Verdict
-from flybridge.runtime.keeper_program import Process, lineage
-from flybridge.runtime.process import boot_id, descends_from, start_time
+from flybridge.runtime.keeper.keeper_program import Process, lineage
+from flybridge.runtime.keeper.process import boot_id, descends_from, start_time
 
 _CREDENTIALS = struct.Struct("iII")
 SO_PEERPIDFD = 77  # since Linux 6.5; the socket module does not name it

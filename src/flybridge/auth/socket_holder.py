@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from flybridge.runtime.keeper_program import Process, lineage, processes
+from flybridge.runtime.keeper.keeper_program import Process, lineage, processes
 from flybridge.auth.peer import is_keeper
 from flybridge.auth.peer_socket import Address, find_in_tables, find_socket
 

@@ -33,7 +33,7 @@ import msgspec
 
 from flybridge.errors import GatewayError
 from flybridge.runtime.caller import Verdict
-from flybridge.runtime.keeper_program import Process, process
+from flybridge.runtime.keeper.keeper_program import Process, process
 from flybridge.auth.batches import Batches, TooManyWaitingError
 from flybridge.auth.gate import Refused
 from flybridge.auth.peer_socket import (

@@ -13,7 +13,7 @@ from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.agents.claude.driver.versions import NEW, OLD
 from flybridge.errors import AgentError
 from flybridge.model.capabilities import Capabilities
-from flybridge.runtime.shelf import AgentShelf
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.agents.claude.measured import MEASURED, standing
 
 HEAD_BYTES = 256

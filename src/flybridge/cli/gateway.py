@@ -94,7 +94,7 @@ async def _status(as_json: bool, state: Path | None) -> None:
 
 async def _stop(state: Path | None) -> None:
     from flybridge.errors import GatewayUnreachableError
-    from flybridge.runtime.process import start_time
+    from flybridge.runtime.keeper.process import start_time
 
     try:
         client = await _reach(state)
@@ -121,7 +121,7 @@ async def _wait_gone(pid: int, start: str) -> None:
     import asyncio
 
     from flybridge.errors import GatewayError
-    from flybridge.runtime.process import alive
+    from flybridge.runtime.keeper.process import alive
 
     try:
         async with asyncio.timeout(STOP_S):

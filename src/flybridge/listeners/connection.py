@@ -23,8 +23,8 @@ from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request
 from flybridge.runtime.caller import Caller, why_not
-from flybridge.runtime.desk import Client
-from flybridge.runtime.hub import Subscription
+from flybridge.runtime.dispatcher import Client
+from flybridge.runtime.broadcaster import Subscription
 from flybridge.session.ports import Adapter
 from flybridge.wire.native.messages import MAX_LINE_BYTES, PROTO, DetachedLine, Welcome, encode
 

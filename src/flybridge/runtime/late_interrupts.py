@@ -12,7 +12,7 @@ from flybridge.session.ports import OutLine
 from flybridge.session.state import State
 
 if TYPE_CHECKING:
-    from flybridge.runtime.live import LiveSession
+    from flybridge.runtime.live_session import LiveSession
 
 
 def withdraw_late(session: LiveSession, outbox: Mapping[int, OutLine]) -> None:

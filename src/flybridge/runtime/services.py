@@ -10,12 +10,12 @@ import msgspec
 
 from flybridge.model.audit import Record
 from flybridge.model.capabilities import Capabilities
-from flybridge.runtime.ci_keys import CiKeys
-from flybridge.runtime.conversation_ids import ConversationIds
-from flybridge.runtime.dial_in import DialIns
-from flybridge.runtime.folders import Policy, Trusted
-from flybridge.runtime.hub import Hub
-from flybridge.runtime.starter import KeeperStarter
+from flybridge.runtime.access.ci_keys import CiKeys
+from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
+from flybridge.runtime.links.dial_in import DialIns
+from flybridge.runtime.access.folders import Policy, Trusted
+from flybridge.runtime.broadcaster import Hub
+from flybridge.runtime.keeper.starter import KeeperStarter
 from flybridge.session.ports import Agent, Blobs, Conversations, Journal
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from flybridge.errors import NotSupportedError
 from flybridge.model import commands as c
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.session import ledger
 
 

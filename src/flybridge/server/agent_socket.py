@@ -26,9 +26,9 @@ from websockets.server import ServerProtocol
 
 from flybridge.errors import StorageError
 from flybridge.model.audit import Record
-from flybridge.runtime.dial_in import PATH, DialIns
-from flybridge.runtime.keeper_program import Process
-from flybridge.runtime.socket_link import SocketLink
+from flybridge.runtime.links.dial_in import PATH, DialIns
+from flybridge.runtime.keeper.keeper_program import Process
+from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.listeners import upgrade
 from flybridge.server.agent_frames import AgentFrames
 from flybridge.listeners.frames import RESTART

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller
-from flybridge.runtime.desk import Desk
+from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.auth.cookies import cookie_name

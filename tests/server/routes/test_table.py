@@ -11,7 +11,7 @@ import msgspec
 
 from flybridge.model import commands as c
 from flybridge.runtime.caller import Scope, scope_of
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.listeners.http.route import API, PUBLIC, Route
 from flybridge.server.routes.table import PUBLIC_ROUTES, ROUTES

@@ -11,7 +11,7 @@ from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.caller import Caller
-from flybridge.runtime.desk import Desk
+from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.methods import Keys
 from flybridge.store.credentials import CredentialFile

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.runtime.keeper_program import lineage, process
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.keeper_program import lineage, process
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
 
 DIAL = """

@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.errors import GatewayError
 from flybridge.runtime.caller import Verdict
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth import batches
 from flybridge.auth import peer_socket
 from flybridge.auth import socket_holder

@@ -12,7 +12,7 @@ import pytest
 from flybridge.client.items import Item, Reset, to_item
 from flybridge.client.transcript import Transcript
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.wire.native.messages import (
     DetachedLine,
     EventLine,

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from flybridge.runtime.process import alive, start_time
+from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.probes import offline
 from flybridge.probes.messages_api import MessagesApi
 

@@ -12,7 +12,7 @@ from flybridge.agents.claude.transcripts.conversation import read
 from flybridge.agents.claude.transcripts.past import to_past
 from flybridge.errors import BusyError, SessionNotFoundError
 from flybridge.model.ids import SessionId
-from flybridge.runtime.supervisor import KEEPERS_ENV, SESSION_ENV
+from flybridge.runtime.lifecycle.supervisor import KEEPERS_ENV, SESSION_ENV
 from flybridge.session.ports import Past
 from flybridge.agents.claude.history import ClaudeHistory, Transcript
 from flybridge.agents.claude.owners import owners_of

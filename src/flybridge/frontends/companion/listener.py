@@ -18,7 +18,7 @@ from collections.abc import Callable
 import msgspec
 
 from flybridge.errors import GatewayError
-from flybridge.runtime.desk import Desk
+from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.sessions import Sessions
 from flybridge.listeners import frames
 from flybridge.frontends.companion.connection import Connection

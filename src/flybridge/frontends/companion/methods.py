@@ -13,7 +13,7 @@ from flybridge.frontends.companion.board import SLOTS
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, who
-from flybridge.runtime.questions import NoParams, Question
+from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import MAX_SLOTS
 from flybridge.store.devices import Device, SlotSpec

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flybridge.model.audit import Record
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.questions import Question
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
 from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.frontends.companion.devices import Devices

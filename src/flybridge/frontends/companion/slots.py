@@ -24,10 +24,10 @@ from flybridge.model.deliveries import Batch, Gauge, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.hub import Subscription
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.memory import entries_of
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.broadcaster import Subscription
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.unit_of_work import entries_of
 from flybridge.runtime.sessions import Sessions
 from flybridge.frontends.companion.devices import AUTO_EDIT, DOOR, Devices
 from flybridge.frontends.companion.project import is_inside

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flybridge.frontends.control.translate import Ending, Verdict, judge
 from flybridge.model import events as e
 from flybridge.model.ids import InputKey
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.memory import replay
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.unit_of_work import replay
 from flybridge.session.ports import InputRow
 
 

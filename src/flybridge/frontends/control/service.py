@@ -36,10 +36,10 @@ from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import InputKey, SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.caller import Caller, Scope, knows
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.questions import Question
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.terms import Terms
+from flybridge.runtime.submit_policy import Terms
 from flybridge.server import strict_json
 from flybridge.frontends.control.audit import bad_note, note_of
 from flybridge.frontends.control.files import read_ref

@@ -22,10 +22,10 @@ from flybridge.model.events import Event
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.caller import Caller, Scope
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.hub import Hub, Subscription
-from flybridge.runtime.live import LiveSession
-from flybridge.runtime.memory import entries_of
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.broadcaster import Hub, Subscription
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.unit_of_work import entries_of
 from flybridge.session.ports import Blobs
 
 GRACE_MS = 500  # a script that is there comes first

@@ -26,7 +26,7 @@ from flybridge.errors import (
 )
 from flybridge.model.audit import Record
 from flybridge.runtime.caller import Caller, Verdict, who, why_not
-from flybridge.runtime.desk import Desk
+from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.cookies import clear_cookie
 from flybridge.auth.gate import METHODS, Gate, Head, Refused, check

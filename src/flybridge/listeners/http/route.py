@@ -20,7 +20,7 @@ from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.model.requests import Ask
 from flybridge.runtime.caller import Caller, Scope, Verdict
-from flybridge.runtime.desk import Desk
+from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.gate import Head
 from flybridge.listeners.http.metrics import Metrics

@@ -20,8 +20,8 @@ from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Attach
 from flybridge.runtime.caller import Caller
-from flybridge.runtime.desk import Desk
-from flybridge.runtime.hub import Subscription
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.broadcaster import Subscription
 from flybridge.auth.authority import Authority
 from flybridge.listeners.http.problems import STATUS, HttpError
 from flybridge.wire.native.messages import DetachedLine, encode

@@ -19,8 +19,8 @@ from typing import Self
 
 from flybridge.client.state_dir import SOCKET_PATH_BYTES
 from flybridge.errors import AgentNotFoundError
-from flybridge.runtime.keeper_program import MARKER
-from flybridge.runtime.process import boot_id, fence, start_time
+from flybridge.runtime.keeper.keeper_program import MARKER
+from flybridge.runtime.keeper.process import boot_id, fence, start_time
 from flybridge.probes import offline
 from flybridge.probes.messages_api import MessagesApi
 

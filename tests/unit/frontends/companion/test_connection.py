@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.model import events as e
 from flybridge.model.commands import AnswerPermission
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.frontends.companion.connection import (
     MAX_SOCKETS,
     MAX_STRANGERS,

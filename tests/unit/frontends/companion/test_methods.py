@@ -10,7 +10,7 @@ import pytest
 from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import InvalidRequestError, NotAllowedError
 from flybridge.model.requests import Ask
-from flybridge.runtime.shelf import AgentShelf
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.frontends.companion.devices import Devices
 from flybridge.store.devices import DeviceFile
 from tests.runtime.house import EVERYTHING, until
@@ -90,7 +90,7 @@ async def test_a_right_that_nobody_has_is_refused(rig: Rig) -> None:
 
 
 async def test_without_a_door_there_are_devices_and_slots_all_the_same(tmp_path: Path) -> None:
-    from flybridge.runtime.questions import NoParams
+    from flybridge.runtime.methods.sessions import NoParams
     from flybridge.frontends.companion.methods import DeviceQuestions
 
     devices = Devices(DeviceFile(tmp_path / "devices"), now_ms=lambda: 0)

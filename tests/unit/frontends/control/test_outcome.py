@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.model.ids import InputKey
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
 from flybridge.store.memory import MemoryJournal
 from tests.runtime.house import steps, until

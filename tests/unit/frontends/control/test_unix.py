@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.runtime import keeper_program
+from flybridge.runtime.keeper import keeper_program
 from flybridge.listeners import unix
 from flybridge.store.teams import Member, Rule, Teams
 from tests.runtime.house import until

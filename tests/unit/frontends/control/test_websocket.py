@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.frontends.control.websocket import one_frame_each
 from flybridge.store.teams import Member, Rule, Teams
 from tests.server.steered import ALLOWED, Json, Line, Steered, steered

@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.auth.refusals import PER_CALLER, PER_SOURCE
 from flybridge.server.routes.table import ROUTES

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from flybridge.model.deliveries import Batch, Preview, Reply, Shown, View
 from flybridge.model.ids import ItemId, SessionId
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.listeners.http import sse
 from flybridge.listeners.http.sse import HIGH_WATER, Frames, SseClient, framed
 from tests.runtime.house import EVERYTHING, steps, until

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.errors import AgentNotFoundError
-from flybridge.runtime.process import alive, start_time
+from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.probes.claude.world import Life, World
 from tests.testing.probes import small
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
-from flybridge.runtime.listing import Listed
-from flybridge.runtime.overview import Agents
-from flybridge.runtime.totals import MAX_DAYS, Usage
+from flybridge.runtime.methods.listing import Listed
+from flybridge.runtime.methods.overview import Agents
+from flybridge.runtime.methods.totals import MAX_DAYS, Usage
 from flybridge.listeners.http.metrics import MEDIA_TYPE, family, process_families
 from flybridge.listeners.http.route import API, PUBLIC, Answered, Call, Params, Route
 

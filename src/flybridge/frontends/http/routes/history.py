@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from flybridge.agents.claude.transcripts.conversation import Summary, summarise
 from flybridge.errors import NotSupportedError, StorageError
-from flybridge.runtime.listing import Listed
+from flybridge.runtime.methods.listing import Listed
 from flybridge.listeners.http.route import API, Body, Call, Name, Params, Route
 from flybridge.agents.claude.history import MAX_HEAD_BYTES, ClaudeHistory, Transcript
 from flybridge.agents.claude.search import Hit

@@ -12,7 +12,7 @@ from flybridge.errors import FlybridgeError
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
-from flybridge.runtime.inbox import Waiting
+from flybridge.runtime.methods.inbox import Waiting
 from flybridge.listeners.http.problems import problem_of
 from flybridge.listeners.http.route import API, Body, Call, Name, Route
 from flybridge.frontends.http.routes.session_io import outcome_of

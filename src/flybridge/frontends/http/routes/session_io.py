@@ -12,9 +12,9 @@ from flybridge.model import commands as c
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Attach, Submit
-from flybridge.runtime.file_search import MAX_SHOWN, FoundFiles
-from flybridge.runtime.panels import PanelName
-from flybridge.runtime.questions import MAX_PAGE_BYTES
+from flybridge.runtime.methods.file_search import MAX_SHOWN, FoundFiles
+from flybridge.runtime.methods.panels import PanelName
+from flybridge.runtime.methods.sessions import MAX_PAGE_BYTES
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import API, Answered, Body, Call, Name, Params, Route
 from flybridge.frontends.http.routes.sessions import OneSession

@@ -14,7 +14,7 @@ from flybridge.model.capabilities import Options
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
-from flybridge.runtime.listing import Listed
+from flybridge.runtime.methods.listing import Listed
 from flybridge.listeners.http.route import API, Body, Call, Done, Name, Params, Route
 from flybridge.session.views import SessionView
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from flybridge.runtime.caller import FORWARDED
-from flybridge.runtime.process import start_time
+from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.frontends.http.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
 from tests.login import headers_for

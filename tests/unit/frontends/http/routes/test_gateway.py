@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from flybridge.runtime.overview import Agents
-from flybridge.runtime.totals import Usage
+from flybridge.runtime.methods.overview import Agents
+from flybridge.runtime.methods.totals import Usage
 from tests.server.web import Web
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from flybridge.model import events as e
-from flybridge.runtime.live import LiveSession
+from flybridge.runtime.live_session import LiveSession
 from flybridge.testing import recorder
 from tests.runtime.house import steps, until
 from tests.server.web import Web

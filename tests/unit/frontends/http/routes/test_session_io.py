@@ -12,7 +12,7 @@ import pytest
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model import events as e
-from flybridge.runtime.panels import PanelName
+from flybridge.runtime.methods.panels import PanelName
 from flybridge.frontends.http.routes.session_io import EventPage, Outcome, cursor_of
 from flybridge.testing import recorder
 from tests.runtime.house import steps

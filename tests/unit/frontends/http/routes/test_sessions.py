@@ -3,7 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from flybridge.runtime.questions import OpenParams
+from flybridge.runtime.methods.sessions import OpenParams
 from flybridge.frontends.http.routes.sessions import NewSession
 from flybridge.session.views import SessionView
 from flybridge.testing import recorder

@@ -1,0 +1,1 @@
+"""Decide what a caller may reach: folders, CI keys, blobs, sessions it opened."""

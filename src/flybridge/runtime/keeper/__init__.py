@@ -1,0 +1,1 @@
+"""Keepers: the processes that hold agents, and the starter that is their parent."""

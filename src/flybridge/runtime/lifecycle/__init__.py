@@ -1,0 +1,1 @@
+"""Start, adopt, resume, fork and stop the agent of a session."""

@@ -1,0 +1,1 @@
+"""The RPC methods of the gateway and of its sessions."""
