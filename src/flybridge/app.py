@@ -31,7 +31,7 @@ from flybridge.errors import GatewayRunningError, StorageError
 from flybridge.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
 from flybridge.frontends.runs.clock import RunClock
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.changes import Changes
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Hub

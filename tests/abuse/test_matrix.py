@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.runtime.caller import _NEEDS
+from flybridge.session.authorisation import _NEEDS
 from flybridge.server.routes.table import ROUTES
 from tests.abuse import rules
 from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, Who

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.runtime.caller import FORWARDED
+from flybridge.session.authorisation import FORWARDED
 from tests.abuse.judging import NOBODY, OTHER, Judge, as_user, judging, need_user
 from tests.abuse.rig import (
     ALL_SCOPES,

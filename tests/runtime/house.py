@@ -22,7 +22,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Batch, Preview, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Hub, Subscription
 from flybridge.runtime.live_session import LiveSession

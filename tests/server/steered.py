@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.frontends.control.service import Control, ControlSpec
 from flybridge.frontends.control.websocket import ControlSocketDoor

@@ -19,7 +19,7 @@ import msgspec
 
 from flybridge.model.audit import Record
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.overview import Overview

@@ -25,7 +25,7 @@ from uvicorn.server import ServerState
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Client
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.auth.gate import gate_for

@@ -28,7 +28,7 @@ from flybridge.errors import (
     TooManyTriesError,
 )
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.auth.gate import Head
 from flybridge.auth.limiter import Limiter
 from flybridge.auth.login import LOGIN_KEY, Login, cookies_of

@@ -12,7 +12,7 @@ import msgspec
 
 from flybridge.errors import BusyError, InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, Scope, who
+from flybridge.session.authorisation import Caller, Scope, who
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.store.credentials import Credential

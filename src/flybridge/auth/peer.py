@@ -20,7 +20,7 @@ import msgspec
 
 from flybridge.errors import NotAllowedError
 from flybridge.runtime.keeper import keeper_program
-from flybridge.runtime.caller import Caller, Scope, Verdict
+from flybridge.session.authorisation import Caller, Scope, Verdict
 from flybridge.runtime.keeper.keeper_program import Process, lineage
 from flybridge.runtime.keeper.process import boot_id, descends_from, start_time
 

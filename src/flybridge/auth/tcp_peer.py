@@ -32,7 +32,7 @@ from typing import TypeAlias
 import msgspec
 
 from flybridge.errors import GatewayError
-from flybridge.runtime.caller import Verdict
+from flybridge.session.authorisation import Verdict
 from flybridge.runtime.keeper.keeper_program import Process, process
 from flybridge.auth.batches import Batches, TooManyWaitingError
 from flybridge.auth.gate import Refused

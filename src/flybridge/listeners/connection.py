@@ -22,7 +22,7 @@ from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request
-from flybridge.runtime.caller import Caller, why_not
+from flybridge.session.authorisation import Caller, why_not
 from flybridge.runtime.dispatcher import Client
 from flybridge.runtime.broadcaster import Subscription
 from flybridge.session.ports import Adapter

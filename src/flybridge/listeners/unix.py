@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 
 from flybridge.errors import FlybridgeError
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.auth.peer import caller_of
 from flybridge.wire.native.messages import ErrorLine, Welcome, encode

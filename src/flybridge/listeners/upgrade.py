@@ -11,7 +11,7 @@ from websockets.http11 import Request, Response
 
 from flybridge.errors import LoginIncompleteError, NotAuthenticatedError, TooManyTriesError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.listeners import frames
 from flybridge.auth.authority import Authority
 from flybridge.listeners.frames import Ending

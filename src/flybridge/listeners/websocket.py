@@ -24,7 +24,7 @@ from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.listeners import frames
 from flybridge.listeners import upgrade
 from flybridge.auth.authority import Authority

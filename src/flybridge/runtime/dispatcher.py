@@ -27,7 +27,7 @@ from flybridge.model.deliveries import Reply
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.access.alarms import Alarms
-from flybridge.runtime.caller import (
+from flybridge.session.authorisation import (
     Caller,
     authorise,
     knows,

@@ -30,7 +30,7 @@ from flybridge.runtime.waiters import Submitted, Waiters
 from flybridge.session import ledger
 from flybridge.session.decide import Context
 from flybridge.session.effects import Effect, Kill
-from flybridge.session.lives import start_spec
+from flybridge.session.incarnations import start_spec
 from flybridge.session.ports import Driver, IncarnationRow, InputRow, OutLine
 from flybridge.session.waiting import deadline_ms, expire
 from flybridge.wire.lines import CutLine

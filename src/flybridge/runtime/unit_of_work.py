@@ -25,7 +25,7 @@ from flybridge.session.drafts import Drafts
 from flybridge.session.effects import Decision, Effect, Kill, Send, Stop
 from flybridge.session.evolve import evolve
 from flybridge.session.ledger import rows_of
-from flybridge.session.lives import transport_of
+from flybridge.session.incarnations import transport_of
 from flybridge.session.ports import (
     Blobs,
     Driver,

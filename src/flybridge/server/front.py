@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.frontends.control.websocket import ControlSocketDoor

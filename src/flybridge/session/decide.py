@@ -25,7 +25,8 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.ids import IncarnationId, InputKey, PromptId
-from flybridge.session import ledger, lives
+from flybridge.session import incarnations as lives
+from flybridge.session import ledger
 from flybridge.session.attachments import check_content
 from flybridge.session.effects import Decision, Effect, Forget, Kill, Start, Stop
 from flybridge.session.secrets import HIDDEN

@@ -6,7 +6,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import InputKey, TurnId
 from flybridge.session.effects import Decision
-from flybridge.session.lives import options_with
+from flybridge.session.incarnations import options_with
 from flybridge.session.state import OpenInput, State
 from flybridge.session.waiting import release
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 
 from flybridge.model import commands as c
-from flybridge.runtime.caller import Scope, scope_of
+from flybridge.session.authorisation import Scope, scope_of
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.listeners.http.route import API, PUBLIC, Route

@@ -16,7 +16,7 @@ from flybridge.errors import (
     TooManyTriesError,
 )
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.auth.authority import (
     ALL_SCOPES,
     FILE_SCOPES,

@@ -10,7 +10,7 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.methods import Keys

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 from flybridge.errors import GatewayError
-from flybridge.runtime.caller import Verdict
+from flybridge.session.authorisation import Verdict
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth import batches
 from flybridge.auth import peer_socket

@@ -10,7 +10,7 @@ from msgspec import Raw
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Client
 from flybridge.listeners import connection as native
 from flybridge.listeners.connection import NativeClient, NativeDoor, SharedWrites

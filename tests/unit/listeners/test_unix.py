@@ -10,7 +10,7 @@ import pytest
 
 from flybridge.model import commands as c
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.listeners import connection as native
 from flybridge.listeners import unix
 from flybridge.listeners.unix import Door

@@ -10,7 +10,7 @@ import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.keeper.process import start_time
 from flybridge.listeners import frames
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority

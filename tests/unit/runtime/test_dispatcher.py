@@ -13,7 +13,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import PromptId, SessionId
 from flybridge.model.requests import Detach
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.services import Limits

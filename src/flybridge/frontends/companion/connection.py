@@ -21,7 +21,7 @@ from websockets.server import ServerProtocol
 
 from flybridge.frontends.companion.device import AutoEdit, DeviceAdapter, Ignored, Pressed, Spawn
 from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
-from flybridge.runtime.caller import Caller, Verdict
+from flybridge.session.authorisation import Caller, Verdict
 from flybridge.listeners import frames
 from flybridge.listeners import upgrade
 from flybridge.server import strict_json

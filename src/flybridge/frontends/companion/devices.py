@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 
 from flybridge.errors import InvalidRequestError, PairingOverError, TooManyTriesError
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.auth.limiter import Limiter
 from flybridge.store.devices import Device, DeviceFile
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from flybridge.frontends.companion.board import SLOTS
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, who
+from flybridge.session.authorisation import Caller, who
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import MAX_SLOTS

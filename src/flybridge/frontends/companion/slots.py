@@ -23,7 +23,7 @@ from flybridge.errors import FlybridgeError, InvalidRequestError, StorageError
 from flybridge.model.deliveries import Batch, Gauge, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Subscription
 from flybridge.runtime.live_session import LiveSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flybridge.frontends.control.translate import Verdict
 from flybridge.errors import FlybridgeError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, who
+from flybridge.session.authorisation import Caller, who
 from flybridge.wire.control import messages as wire
 
 

@@ -35,7 +35,7 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import InputKey, SessionId
 from flybridge.model.requests import Submit
-from flybridge.runtime.caller import Caller, Scope, knows
+from flybridge.session.authorisation import Caller, Scope, knows
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions

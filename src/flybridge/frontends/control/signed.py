@@ -6,7 +6,7 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model.loopback import is_loopback
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.store.teams import Teams
 from flybridge.wire.control import signed
 

@@ -12,7 +12,7 @@ from msgspec import Meta
 from flybridge.frontends.control.refusals import not_found, rejected
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, who
+from flybridge.session.authorisation import Caller, who
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.store.teams import ANY, Key, Member, Rule, TeamFile, Teams, What
 from flybridge.wire.control.signed import decode_key, encode_key

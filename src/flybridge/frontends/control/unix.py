@@ -11,7 +11,7 @@ import asyncio
 import msgspec
 
 from flybridge.frontends.control.adapter import ControlAdapter
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.progress import ReportingClient
 from flybridge.listeners.connection import Speaker
 from flybridge.listeners.unix import Door, UnixClient

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flybridge.frontends.control.adapter import ControlAdapter
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.listeners import frames
 from flybridge.frontends.control.progress import ReportingClient
 from flybridge.listeners.connection import SharedWrites, Speaker

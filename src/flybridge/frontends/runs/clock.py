@@ -21,7 +21,7 @@ from flybridge.model.deliveries import Batch, Shown, Stage, View
 from flybridge.model.events import Event
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
-from flybridge.runtime.caller import Caller, Scope
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Hub, Subscription
 from flybridge.runtime.live_session import LiveSession

@@ -25,7 +25,7 @@ from flybridge.errors import (
     NotAuthenticatedError,
 )
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller, Verdict, who, why_not
+from flybridge.session.authorisation import Caller, Verdict, who, why_not
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.cookies import clear_cookie

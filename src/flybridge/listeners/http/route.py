@@ -19,7 +19,7 @@ from msgspec import Meta, Raw
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.model.requests import Ask
-from flybridge.runtime.caller import Caller, Scope, Verdict
+from flybridge.session.authorisation import Caller, Scope, Verdict
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.gate import Head

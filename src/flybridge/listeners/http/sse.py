@@ -19,7 +19,7 @@ from msgspec import UNSET
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Attach
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Subscription
 from flybridge.auth.authority import Authority

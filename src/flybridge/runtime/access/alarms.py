@@ -10,7 +10,7 @@ from collections import OrderedDict
 from flybridge.errors import FlybridgeError
 from flybridge.model import commands as c
 from flybridge.model.events import Notice
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.session.effects import Decision
 

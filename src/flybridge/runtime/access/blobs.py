@@ -17,7 +17,7 @@ from flybridge.errors import InvalidRequestError, SessionNotFoundError
 from flybridge.model import commands as c
 from flybridge.model.content import Text
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.sessions import Sessions
 from flybridge.session.ports import Journal
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from flybridge.errors import NotAllowedError
 from flybridge.model.ci_key import CiKey
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 
 PREFIX = "fbc_"
 

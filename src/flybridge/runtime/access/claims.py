@@ -15,7 +15,7 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError, NotAllowedError
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import KEY, Caller
+from flybridge.session.authorisation import KEY, Caller
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
 

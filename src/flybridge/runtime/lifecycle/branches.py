@@ -12,7 +12,7 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.methods.sessions import OpenParams, Question
 from flybridge.runtime.sessions import Sessions
 from flybridge.session.state import State

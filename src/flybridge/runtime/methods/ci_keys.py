@@ -11,7 +11,7 @@ import msgspec
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
 from flybridge.model.ci_key import CiKey
-from flybridge.runtime.caller import ASKING_MODES, Caller, who
+from flybridge.session.authorisation import ASKING_MODES, Caller, who
 from flybridge.runtime.access.ci_keys import PREFIX, CiKeys, digest_of
 from flybridge.runtime.methods.sessions import NoParams, Question
 

@@ -8,7 +8,7 @@ import msgspec
 
 from flybridge.errors import BusyError, NotSupportedError
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions

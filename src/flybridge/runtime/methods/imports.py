@@ -20,7 +20,7 @@ from flybridge.errors import (
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import IncarnationId, SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.committed import note_committed
 from flybridge.runtime.access.folders import restricted
 from flybridge.runtime.unit_of_work import Step, new_memory

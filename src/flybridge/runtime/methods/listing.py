@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import OURS, Caller, knows
+from flybridge.session.authorisation import OURS, Caller, knows
 from flybridge.runtime.changes import Changes
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.sessions import Sessions

@@ -9,7 +9,7 @@ import msgspec
 
 from flybridge.errors import AgentError
 from flybridge.runtime.lifecycle.branches import Branches
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.access.claims import Claims
 from flybridge.runtime.methods.dial_in import DialInQuestions
 from flybridge.runtime.methods.file_search import FileParams, FileSearch, FoundFiles

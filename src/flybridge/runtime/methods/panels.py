@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw, UnsetType
 from flybridge.model import events as e
 from flybridge.model.deliveries import Entry
 from flybridge.model.ids import PromptId, SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.methods.checkout import checkout_of
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.log_scan import Wanted, slices

@@ -27,7 +27,7 @@ from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
 from flybridge.runtime.access.blobs import BlobAccess
-from flybridge.runtime.caller import (
+from flybridge.session.authorisation import (
     KEY,
     OPENER,
     OURS,

@@ -14,7 +14,7 @@ import msgspec
 
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller, knows
+from flybridge.session.authorisation import Caller, knows
 from flybridge.runtime.log_scan import Wanted, slices
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions

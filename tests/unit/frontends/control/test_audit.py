@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from flybridge.frontends.control.translate import Verdict
 from flybridge.errors import InvalidRequestError
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.audit import bad_note, note_of
 from flybridge.wire.control import messages as w
 

@@ -12,7 +12,7 @@ import pytest
 
 from flybridge.client.control_signed import public_of, sign
 from flybridge.errors import InvalidRequestError
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.signed import is_remote
 from flybridge.store.teams import Key, Member, Rule, Teams
 from flybridge.wire.control import signed

@@ -11,7 +11,7 @@ import pytest
 from flybridge.frontends.control.refusals import ControlRefused
 from flybridge.errors import InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.teams import MAX_MEMBERS, Policy
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 

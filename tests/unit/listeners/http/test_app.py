@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from flybridge.errors import StorageError
-from flybridge.runtime.caller import Verdict
+from flybridge.session.authorisation import Verdict
 from flybridge.listeners.http.outgoing import CSP
 from flybridge.auth.refusals import PER_SOURCE
 from flybridge.listeners.http.route import Call, Done, Route

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from flybridge.errors import InvalidRequestError
-from flybridge.runtime.caller import Verdict
+from flybridge.session.authorisation import Verdict
 from flybridge.auth.gate import Head
 from flybridge.listeners.http.route import Call, Route
 

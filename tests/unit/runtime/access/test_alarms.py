@@ -9,7 +9,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.access.alarms import AGAIN_MS
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from tests.runtime.house import House, ListClient, steps
 

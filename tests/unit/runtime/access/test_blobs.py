@@ -12,7 +12,7 @@ from flybridge.model import commands as c
 from flybridge.model.content import Image, Text
 from flybridge.runtime.access import blobs as blob_access
 from flybridge.runtime.access.blobs import BlobAccess, digests_in
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.session.ports import BLOB_BYTES
 from tests.runtime.house import EVERYTHING, House, ListClient, steps

@@ -9,7 +9,7 @@ import pytest
 
 from flybridge.errors import NotAllowedError
 from flybridge.model.ci_key import CiKey
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.access.ci_keys import check_key, digest_of
 from flybridge.auth.peer import ALL, OPEN, TALK
 

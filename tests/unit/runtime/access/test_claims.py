@@ -12,7 +12,7 @@ import pytest
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import KEY, Caller
+from flybridge.session.authorisation import KEY, Caller
 from flybridge.runtime.access.claims import digest_of
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession

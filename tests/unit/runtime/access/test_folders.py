@@ -12,7 +12,7 @@ from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.access.folders import check_start, instructions_in, obeyed_in, restricted
 from flybridge.store.trusted import TrustedFolders

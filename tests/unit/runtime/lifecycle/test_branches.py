@@ -9,7 +9,7 @@ from flybridge.errors import InvalidRequestError
 from flybridge.model import commands as c
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.lifecycle.branches import Branches, BranchParams
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.methods.sessions import OpenParams
 from tests.runtime.house import EVERYTHING, House, until
 

@@ -13,7 +13,7 @@ from flybridge.model.audit import Record
 from flybridge.model.ci_key import CiKey
 from flybridge.model.deliveries import Reply
 from flybridge.runtime.methods import ci_keys as ci_key_questions
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.peer import ALL, OPEN, TALK
 from tests.runtime.house import House, ListClient

@@ -11,7 +11,7 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import Options
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import SessionId
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.access.folders import restricted
 from flybridge.runtime.methods.imports import IMPORTED
 from flybridge.runtime.unit_of_work import replay

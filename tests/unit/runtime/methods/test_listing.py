@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flybridge.model import commands as c
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from tests.runtime.house import EVERYTHING, House, ListClient
 
 

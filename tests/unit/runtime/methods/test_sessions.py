@@ -8,7 +8,7 @@ import pytest
 
 from flybridge.model import commands as c
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Caller
+from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question, SessionQuestions
 from tests.runtime.house import EVERYTHING, House, ListClient

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from flybridge.errors import InvalidRequestError, NotAllowedError, NotSupportedError, StorageError
 from flybridge.model.audit import Record
-from flybridge.runtime.caller import Scope, Verdict, why_not
+from flybridge.session.authorisation import Scope, Verdict, why_not
 from flybridge.auth.authority import FILE_SCOPES
 from flybridge.auth.cookies import clear_cookie, set_cookie
 from flybridge.listeners.http.incoming import forwarded_client

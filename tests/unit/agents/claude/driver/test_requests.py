@@ -34,7 +34,7 @@ from flybridge.model.facts import (
     TurnOver,
 )
 from flybridge.model.ids import InputKey
-from flybridge.session.lives import start_spec
+from flybridge.session.incarnations import start_spec
 from flybridge.session.ports import Out
 from flybridge.testing.drivers import INCARNATION, NOW_MS, SESSION
 from tests.drivers.claude.cli import hear, init, kinds, line, only, refused, response, say, tell

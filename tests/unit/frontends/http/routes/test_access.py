@@ -6,7 +6,7 @@ import os
 import msgspec
 import pytest
 
-from flybridge.runtime.caller import FORWARDED
+from flybridge.session.authorisation import FORWARDED
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.frontends.http.routes.access import PERSON_ONLY, Me, RecordPage, TokenList

@@ -9,7 +9,7 @@ from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
 from flybridge.model.content import Text
 from flybridge.model.ids import PromptId, SessionId
-from flybridge.runtime.caller import (
+from flybridge.session.authorisation import (
     _NEEDS,
     OPENER,
     Caller,

@@ -8,7 +8,7 @@ from flybridge.model import facts as f
 from flybridge.model.capabilities import Options
 from flybridge.model.ids import InputKey
 from flybridge.session.decide import decide
-from flybridge.session.lives import start_spec
+from flybridge.session.incarnations import start_spec
 from tests.session.sim import CAPABILITIES, Sim, say
 
 

@@ -8,7 +8,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.session.effects import Start, Stop
-from flybridge.session.lives import BYPASS, options_after, options_of, start_spec, transport_of
+from flybridge.session.incarnations import BYPASS, options_after, options_of, start_spec, transport_of
 from tests.session.sim import Sim, ask, say
 
 

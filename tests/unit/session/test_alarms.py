@@ -20,7 +20,7 @@ from flybridge.session.alarms import (
 )
 from flybridge.session.state import decode_state, encode_state
 from tests.drivers.claude.replay import NAMES, replay
-from tests.session.recorded import Recorded
+from tests.unit.session.recorded import Recorded
 from tests.session.sim import Sim, ask, say
 
 ITEM = ItemId("tool_1")
