@@ -22,7 +22,7 @@ from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.listeners.http.incoming import body_of, params_of
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import Body, Route
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from flybridge.wire.native.messages import Welcome
 from fuzz.frames import FoundError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.app import StateLock
+from flybridge.gateway.app import StateLock
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import Detached
 from flybridge.client.state_dir import StateDir

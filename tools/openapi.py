@@ -16,7 +16,7 @@ import flybridge
 from flybridge.listeners.http.openapi import document
 from flybridge.listeners.http.problems import STATUS
 from flybridge.listeners.http.route import API, PUBLIC, Route
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from tools import pages
 
 INTRODUCTION = """\

@@ -18,7 +18,7 @@ from flybridge.testing import recorder
 from tests.abuse.rig import Server, Who
 from tests.runtime.house import steps
 from tests.server.dial_house import DIALLER, DialHouse
-from tests.server.test_agent_socket import knock
+from tests.unit.gateway.test_agent_socket import knock
 
 pytestmark = pytest.mark.needs("linux")
 

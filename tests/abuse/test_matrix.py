@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from flybridge.session.authorisation import _NEEDS
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from tests.abuse import rules
 from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, Who
 from tests.abuse.visitor import over_http, over_websocket

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from flybridge.listeners.http.problems import Problem
 from flybridge.listeners.http.route import API
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from tests.abuse.rig import Http, Server, Who
 from tests.house.tree import ROOT
 from tests.server.web import Got

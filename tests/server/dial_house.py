@@ -18,7 +18,7 @@ from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.runtime.links.socket_link import SocketLink
-from flybridge.server.agent_socket import AgentSocketDoor
+from flybridge.gateway.agent_socket import AgentSocketDoor
 from flybridge.auth.gate import Gate
 from flybridge.session.ports import Journal
 from flybridge.testing import recorder

@@ -28,8 +28,9 @@ def run(state: Path | None, auto: bool) -> None:
     import asyncio
     import os
 
-    from flybridge import config, logs
-    from flybridge.app import Gateway
+    from flybridge.gateway import logs
+    from flybridge import config
+    from flybridge.gateway.app import Gateway
     from flybridge.cli.running import fail
     from flybridge.client.state_dir import StateDir
     from flybridge.errors import FlybridgeError

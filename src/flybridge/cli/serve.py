@@ -11,7 +11,7 @@ import click
 from flybridge.cli.browser import has_screen, open_in_browser
 
 if TYPE_CHECKING:
-    from flybridge.app import Gateway
+    from flybridge.gateway.app import Gateway
     from flybridge.client.state_dir import StateDir
     from flybridge.config import Config
     from flybridge.frontends.companion.listener import CompanionSpec
@@ -58,7 +58,8 @@ def serve(
     import asyncio
     import os
 
-    from flybridge import config, logs
+    from flybridge.gateway import logs
+    from flybridge import config
     from flybridge.cli.running import fail
     from flybridge.client.state_dir import StateDir
     from flybridge.errors import FlybridgeError
@@ -130,7 +131,7 @@ async def _serve(
     import os
     from functools import partial
 
-    from flybridge.app import Gateway
+    from flybridge.gateway.app import Gateway
     from flybridge.errors import GatewayRunningError
 
     for _ in range(TRIES):

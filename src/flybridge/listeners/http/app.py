@@ -255,7 +255,7 @@ def make_app(
     TLS; ``client_header``: the header in which a proxy on this machine names its client;
     ``routes`` are more of them."""
     from flybridge.listeners.http.openapi import document
-    from flybridge.server.routes.table import ROUTES
+    from flybridge.gateway.routes import ROUTES
 
     table = (*ROUTES, *routes)
     api = Api(

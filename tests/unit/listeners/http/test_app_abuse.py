@@ -16,7 +16,7 @@ from flybridge.model.ids import SessionId
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.auth.refusals import PER_CALLER, PER_SOURCE
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.listeners.unix import Door
 from flybridge.store.audit import verify
@@ -24,7 +24,7 @@ from flybridge.testing import recorder
 from flybridge.wire.native.messages import Welcome
 from tests.runtime.house import steps, until
 from tests.unit.frontends.http.routes.test_prompts import allow, asking
-from tests.server.routes.test_table import path_of
+from tests.unit.gateway.test_routes import path_of
 from tests.server.stream import EventSource
 from tests.server.web import OWNER, Web, serving
 

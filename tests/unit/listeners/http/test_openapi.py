@@ -10,7 +10,7 @@ import pytest
 import flybridge
 from flybridge.listeners.http.openapi import document
 from flybridge.listeners.http.route import API
-from flybridge.server.routes.table import ROUTES
+from flybridge.gateway.routes import ROUTES
 from tools import openapi as tool
 from tools import pages
 

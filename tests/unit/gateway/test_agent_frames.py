@@ -8,7 +8,7 @@ from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
-from flybridge.server.agent_frames import AgentFrames
+from flybridge.gateway.agent_frames import AgentFrames
 from flybridge.listeners.frames import RESTART
 
 awkward = st.text('\n"é{}', max_size=12)

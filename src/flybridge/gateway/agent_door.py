@@ -13,7 +13,7 @@ from flybridge.model.audit import Record
 from flybridge.runtime.links.dial_in import DialIns
 
 if TYPE_CHECKING:
-    from flybridge.server.agent_socket import AgentSocketDoor
+    from flybridge.gateway.agent_socket import AgentSocketDoor
 
 
 class AgentDoor:
@@ -34,7 +34,7 @@ class AgentDoor:
         self._door: AgentSocketDoor | None = None
 
     async def _listen(self) -> int:
-        from flybridge.server.agent_socket import AgentSocketDoor  # it needs the web's libraries
+        from flybridge.gateway.agent_socket import AgentSocketDoor  # it needs the web's libraries
 
         self._door = AgentSocketDoor(
             self.dial_ins,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.auth.authority import Authority
-from flybridge.server.front import Front
+from flybridge.gateway.front import Front
 from flybridge.listeners.tcp import TcpSpec
 from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile

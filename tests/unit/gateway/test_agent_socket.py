@@ -13,7 +13,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
 from flybridge.runtime.services import Limits
 from flybridge.runtime.links.tickets import ticket_of
-from flybridge.server.agent_socket import MAX_STRANGERS, read_knock
+from flybridge.gateway.agent_socket import MAX_STRANGERS, read_knock
 from flybridge.auth.gate import Head, Refused
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal

@@ -14,7 +14,7 @@ from flybridge.session.authorisation import Scope, scope_of
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.listeners.http.route import API, PUBLIC, Route
-from flybridge.server.routes.table import PUBLIC_ROUTES, ROUTES
+from flybridge.gateway.routes import PUBLIC_ROUTES, ROUTES
 from tests.runtime.house import until
 from tests.server.web import Got, Web
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from flybridge.agent_door import AgentDoor
+from flybridge.gateway.agent_door import AgentDoor
 from flybridge.model.audit import Record
 
 
@@ -27,6 +27,6 @@ async def test_the_door_is_made_at_the_first_wish_and_where_it_was(short_tmp: Pa
 
 
 def test_a_gateway_that_never_needs_it_does_not_load_it() -> None:
-    code = "import sys, flybridge.agent_door; print('websockets' in sys.modules)"
+    code = "import sys, flybridge.gateway.agent_door; print('websockets' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20)
     assert done.stdout == "False\n"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from flybridge import logs
+from flybridge.gateway import logs
 
 
 @pytest.fixture(autouse=True)

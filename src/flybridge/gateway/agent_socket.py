@@ -30,7 +30,7 @@ from flybridge.runtime.links.dial_in import PATH, DialIns
 from flybridge.runtime.keeper.keeper_program import Process
 from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.listeners import upgrade
-from flybridge.server.agent_frames import AgentFrames
+from flybridge.gateway.agent_frames import AgentFrames
 from flybridge.listeners.frames import RESTART
 from flybridge.auth.gate import Gate, Head, Refused, check, gate_for
 from flybridge.auth.socket_holder import holder_of

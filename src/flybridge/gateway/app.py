@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import flybridge
-from flybridge.agent_door import AgentDoor
+from flybridge.gateway.agent_door import AgentDoor
 from flybridge.client.state_dir import StateDir
 from flybridge.frontends.companion.service import Companions
 from flybridge.config import Config, agent_environment
@@ -28,7 +28,7 @@ from flybridge.frontends.control.settings import make_control
 from flybridge.agents.claude.conversations import ClaudeConversations
 from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import GatewayRunningError, StorageError
-from flybridge.keeper_alarms import KeeperAlarms
+from flybridge.gateway.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
 from flybridge.frontends.runs.clock import RunClock
 from flybridge.session.authorisation import Caller
@@ -62,7 +62,7 @@ from flybridge.wire.native.messages import Welcome
 
 if TYPE_CHECKING:
     from flybridge.frontends.companion.listener import CompanionSpec
-    from flybridge.server.front import Front
+    from flybridge.gateway.front import Front
     from flybridge.listeners.tcp import TcpSpec
 
 BACKLOG = 128
@@ -293,7 +293,7 @@ class Gateway:
         """Take the port before anything is started: somebody else may have it."""
         if tcp is None:
             return None
-        from flybridge.server.front import Front  # only who serves pays for the web's libraries
+        from flybridge.gateway.front import Front  # only who serves pays for the web's libraries
 
         return Front(
             tcp,

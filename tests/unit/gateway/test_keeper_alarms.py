@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.keeper_alarms import KeeperAlarms
+from flybridge.gateway.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
 from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.runtime.keeper.starter import KeeperStarter

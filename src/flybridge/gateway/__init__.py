@@ -1,0 +1,1 @@
+"""The composition root: builds the parts of a gateway and runs them."""
