@@ -24,7 +24,7 @@ from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
 from flybridge.session.authorisation import Caller, Verdict
 from flybridge.listeners import frames
 from flybridge.listeners import upgrade
-from flybridge.server import strict_json
+from flybridge.wire import strict_json
 from flybridge.frontends.companion.http import answer_to, refused, token_of
 from flybridge.frontends.companion.devices import Waiting
 from flybridge.listeners.frames import Allowance, Ending, Pieces

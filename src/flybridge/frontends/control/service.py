@@ -40,7 +40,7 @@ from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.submit_policy import Terms
-from flybridge.server import strict_json
+from flybridge.wire import strict_json
 from flybridge.frontends.control.audit import bad_note, note_of
 from flybridge.frontends.control.files import read_ref
 from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of

@@ -12,7 +12,7 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model.loopback import is_loopback
-from flybridge.server import strict_json
+from flybridge.wire import strict_json
 from flybridge.auth.gate import Head
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import Params, Route

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.errors import InvalidRequestError
-from flybridge.server.strict_json import check, decode
+from flybridge.wire.strict_json import check, decode
 
 BAD: dict[str, bytes] = {
     "a key twice": b'{"a":1,"a":2}',
