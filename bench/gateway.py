@@ -20,7 +20,7 @@ from typing import Self
 from bench.pieces import Pieces
 from bench.processes import cpu_s, ended, keepers_of, rss_kib
 from flybridge.client.gateway import Client, connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage

@@ -16,7 +16,7 @@ import pytest
 from flybridge.gateway.app import StateLock
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import Detached
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayRunningError
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flybridge.client.gateway import Client, connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
 from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.store.trusted import TrustedFolders

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from flybridge.cli.control_sender import SentLog, manners_of, named, show_progress, triple
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.config import Config
 from flybridge.model.audit import Record
 from flybridge.store.audit import verify

@@ -14,7 +14,7 @@ from flybridge.cli.doctor_checks import (
     examine,
     within,
 )
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 
 
 def environ(home: Path, **more: str) -> dict[str, str]:

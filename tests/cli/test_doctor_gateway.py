@@ -11,7 +11,7 @@ import pytest
 
 from flybridge.cli.doctor_gateway import check_gateway, check_keepers, lock_holder
 from flybridge.cli.doctor_text import Check
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 
 pytestmark = pytest.mark.needs("linux")
 ABSENT = Check(area="gateway", text="none runs")

@@ -12,7 +12,7 @@ from flybridge.cli.doctor_isolation import (
     check_yama,
 )
 from flybridge.cli.doctor_text import Check
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 
 
 @pytest.mark.parametrize(

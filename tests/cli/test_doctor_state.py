@@ -14,7 +14,7 @@ from flybridge.cli.doctor_state import (
     size,
 )
 from flybridge.cli.doctor_text import Check
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.store.sqlite import SqliteJournal
 
 NO_GATEWAY = Check(area="gateway", text="none runs")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flybridge.cli.imports import Line, import_conversations, import_lines
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import BusyError, InvalidRequestError
 from tests.client.scripted import ScriptedGateway
 

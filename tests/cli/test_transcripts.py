@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from flybridge.cli.transcripts import history
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.agents.claude.history import ClaudeHistory
 from tests.client.scripted import ScriptedGateway
 from tests.drivers.claude.written import SESSION, Writer, golden, talk

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from flybridge.client.gateway import Client, connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayUnreachableError
 from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.store.credentials import CredentialFile

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.frontends.native.adapter import NativeAdapter
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import FlybridgeError, SessionNotFoundError
 from flybridge.model.commands import SendInput
 from flybridge.model.deliveries import Reply

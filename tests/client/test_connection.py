@@ -12,7 +12,7 @@ from msgspec import Raw
 from flybridge.client.connection import Connection
 from flybridge.client.feed import LAGGED_BYTES
 from flybridge.client.link import LAGGED
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.unix import UnixAddress
 from flybridge.errors import (
     BusyError,

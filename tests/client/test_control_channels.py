@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from flybridge.client.control import Sender, Target
 from flybridge.client.control_channels import HttpChannel, Inbox, UnixChannel
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import Token
 from flybridge.client.url import UrlAddress
 from flybridge.errors import (

@@ -17,7 +17,7 @@ from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
 from flybridge.client.prompts import Allow, Deny, PermissionPrompt
 from flybridge.client.recent import MAX_EVENTS
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import Token
 from flybridge.client.url import UrlAddress
 from flybridge.errors import (

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from flybridge.client.gateway import Address, Client
 from flybridge.client.items import EventItem, to_item
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import Token
 from flybridge.client.transcript import Transcript
 from flybridge.client.unix import UnixAddress

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.unix import UnixAddress
 from flybridge.errors import (
     BusyError,

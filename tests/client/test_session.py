@@ -16,7 +16,7 @@ from flybridge.client.gateway import Client
 from flybridge.client.items import Detached, EventItem, Item, PreviewItem, Reset
 from flybridge.client.patience import Pauses
 from flybridge.client.session import Attachment, Watch
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.transcript import Transcript
 from flybridge.client.unix import UnixAddress
 from flybridge.errors import (

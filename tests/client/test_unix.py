@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.unix import UnixAddress
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from tests.client.scripted import serving

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.client.gateway import Client
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import Token
 from flybridge.client.url import Url, UrlAddress, parse_url
 from flybridge.errors import (

@@ -17,7 +17,7 @@ from websockets.server import ServerProtocol
 
 from flybridge.client.gateway import Client
 from flybridge.client.items import EventItem, PreviewItem
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import Token
 from flybridge.client.url import UrlAddress
 from flybridge.client.websocket import MAX_MESSAGE_BYTES, Frames, to_end

@@ -104,7 +104,7 @@ def _has_been(path: Path) -> bool:
 
 
 def _path(state: Path | None, sent: bool) -> Path:
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
 
     found = StateDir.resolve(state)
     return found.sent if sent else found.audit

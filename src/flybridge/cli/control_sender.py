@@ -18,7 +18,7 @@ from flybridge.cli.team import TEAM
 from flybridge.client import connect
 from flybridge.client.control import Channel, Manners, Sender, Shelf, Target
 from flybridge.client.control_channels import HttpChannel, Inbox, UnixChannel
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.tokens import find_token
 from flybridge.client.url import UrlAddress
 from flybridge.config import Config, load

@@ -45,7 +45,7 @@ def doctor(probe: str | None, program: Path | None, as_json: bool, state: Path |
 
 async def _examine(as_json: bool, state: Path | None) -> int:
     from flybridge.cli.doctor_checks import examine
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
 
     checks = await examine(StateDir.resolve(state), os.environ, _here())
     problems = sum(one.status == "problem" for one in checks)

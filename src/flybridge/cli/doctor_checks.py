@@ -20,7 +20,7 @@ from flybridge.cli.doctor_gateway import check_gateway, check_keepers
 from flybridge.cli.doctor_isolation import check_isolation, check_other_users
 from flybridge.cli.doctor_state import check_journal, check_state
 from flybridge.cli.doctor_text import Check
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.config import Config, load, project_file, user_file
 from flybridge.config.schema import KEYS
 from flybridge.config.sources import variable

@@ -12,7 +12,7 @@ import flybridge
 from flybridge.cli.doctor_text import Check
 from flybridge.cli.tool_text import duration
 from flybridge.client import connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import FlybridgeError, GatewayUnreachableError
 
 ANSWER_S = 5.0

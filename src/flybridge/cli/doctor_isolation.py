@@ -11,7 +11,7 @@ from typing import Any
 from flybridge.cli.doctor_text import Check
 from flybridge.cli.sessions_text import SHORT
 from flybridge.client import connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import FlybridgeError
 
 ANSWER_S = 5.0

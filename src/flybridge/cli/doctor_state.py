@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from flybridge.cli.doctor_text import Check, Status
-from flybridge.client.state_dir import SOCKET_PATH_BYTES, StateDir
+from flybridge.config.state_dir import SOCKET_PATH_BYTES, StateDir
 from flybridge.errors import GatewayError
 from flybridge.store.schema import MIGRATIONS
 

@@ -32,7 +32,7 @@ def run(state: Path | None, auto: bool) -> None:
     from flybridge import config
     from flybridge.gateway.app import Gateway
     from flybridge.cli.running import fail
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
     from flybridge.errors import FlybridgeError
 
     where = StateDir.resolve(state)

@@ -12,7 +12,7 @@ from flybridge.cli.browser import has_screen, open_in_browser
 
 if TYPE_CHECKING:
     from flybridge.gateway.app import Gateway
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
     from flybridge.config import Config
     from flybridge.frontends.companion.listener import CompanionSpec
     from flybridge.listeners.tcp import TcpSpec
@@ -61,7 +61,7 @@ def serve(
     from flybridge.gateway import logs
     from flybridge import config
     from flybridge.cli.running import fail
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
     from flybridge.errors import FlybridgeError
 
     where = StateDir.resolve(state)

@@ -107,7 +107,7 @@ def logs(count: int, follow: bool, state: Path | None) -> None:
     from collections import deque
 
     from flybridge.cli.safe_text import visible
-    from flybridge.client.state_dir import StateDir
+    from flybridge.config.state_dir import StateDir
 
     path = StateDir.resolve(state).log
     if not path.exists():

@@ -10,7 +10,7 @@ from pathlib import Path
 from flybridge.client.control import Between
 from flybridge.client.http import Answer, AnswerReader, request, to_error
 from flybridge.client.proof import Challenge
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.url import UrlAddress
 from flybridge.client.url import to_error as lost
 from flybridge.errors import GatewayError, GatewayUnreachableError

@@ -22,7 +22,7 @@ from flybridge.client.closing import Closing
 from flybridge.client.connection import Connection
 from flybridge.client.patience import PATIENCE_S, patiently
 from flybridge.client.session import Attachment, Watch
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.client.unix import UnixAddress
 from flybridge.client.values import (
     BlobPart,

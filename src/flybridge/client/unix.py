@@ -12,7 +12,7 @@ from flybridge.client.connection import Connection
 from flybridge.client.framing import Lines
 from flybridge.client.launch import gateway_argv, refuse_inside_agent, start_and_reach
 from flybridge.client.link import Link
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
 
 

@@ -21,7 +21,7 @@ import msgspec
 
 import flybridge
 from flybridge.gateway.agent_door import AgentDoor
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.frontends.companion.service import Companions
 from flybridge.config import Config, agent_environment
 from flybridge.frontends.control.settings import make_control

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from flybridge.client.state_dir import SOCKET_PATH_BYTES
+from flybridge.config.state_dir import SOCKET_PATH_BYTES
 from flybridge.errors import AgentNotFoundError
 from flybridge.runtime.keeper.keeper_program import MARKER
 from flybridge.runtime.keeper.process import boot_id, fence, start_time

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from flybridge.client.gateway import Client, connect
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.agents.claude.conversations import MAX_READ_BYTES, ClaudeConversations
 from flybridge.errors import BusyError, GatewayUnreachableError, SessionNotFoundError
 from flybridge.model import events as ev

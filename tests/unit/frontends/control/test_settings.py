@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flybridge.client.state_dir import StateDir
+from flybridge.config.state_dir import StateDir
 from flybridge.config import Config
 from flybridge.config.schema import ControlConfig
 from flybridge.frontends.control.settings import make_control

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.state_dir import SOCKET_PATH_BYTES, StateDir
+from flybridge.config.state_dir import SOCKET_PATH_BYTES, StateDir
 from flybridge.errors import GatewayError
 
 
