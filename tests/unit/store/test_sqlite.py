@@ -32,7 +32,7 @@ from flybridge.testing.steps import (
     session_row,
     told_by,
 )
-from tests.store.model import Act, live, lives
+from tests.unit.store.model import Act, live, lives
 
 
 @pytest.fixture
