@@ -12,7 +12,7 @@ from flybridge.model.commands import Close
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Request, Submit
-from tests.model.structs import round_trip, values
+from tests.unit.model.structs import round_trip, values
 
 
 @pytest.mark.parametrize("struct", get_args(Request))

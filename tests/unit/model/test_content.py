@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.model.content import Content
-from tests.model.structs import round_trip, tags, values
+from tests.unit.model.structs import round_trip, tags, values
 
 
 @pytest.mark.parametrize("struct", get_args(Content), ids=tags(Content))

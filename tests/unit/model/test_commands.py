@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flybridge.model import commands
 from flybridge.model.commands import Command, SendInput
 from flybridge.model.content import Text
-from tests.model.structs import round_trip, tags, values
+from tests.unit.model.structs import round_trip, tags, values
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "model"
 

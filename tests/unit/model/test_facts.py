@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flybridge.model import facts
 from flybridge.model.events import Event
 from flybridge.model.facts import Fact
-from tests.model.structs import round_trip, values
+from tests.unit.model.structs import round_trip, values
 
 OWN = [struct for struct in get_args(Fact) if struct not in get_args(Event)]
 

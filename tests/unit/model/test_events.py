@@ -12,7 +12,7 @@ from msgspec import UNSET, Raw
 from flybridge.model import events
 from flybridge.model.events import Event, PermissionRequested, Tasks, TextDone, TurnEnded
 from flybridge.model.ids import ItemId, PromptId, TurnId
-from tests.model.structs import round_trip, tags, values
+from tests.unit.model.structs import round_trip, tags, values
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "model"
 EVENTS = get_args(Event)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.model.capabilities import Capabilities, Launch, LinkEnd, OpenSpec
-from tests.model.structs import round_trip, values
+from tests.unit.model.structs import round_trip, values
 
 
 @pytest.mark.parametrize("struct", [OpenSpec, Launch, LinkEnd])

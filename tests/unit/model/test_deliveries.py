@@ -21,7 +21,7 @@ from flybridge.model.deliveries import (
     View,
 )
 from flybridge.model.ids import SessionId
-from tests.model.structs import round_trip, values
+from tests.unit.model.structs import round_trip, values
 
 
 @pytest.mark.parametrize("struct", [Entry, Batch, Preview, Gauge, Answer, View, Reply])

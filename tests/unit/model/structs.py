@@ -79,4 +79,4 @@ def _plain(kind: inspect.Type) -> st.SearchStrategy[Any]:
         case inspect.RawType():
             return RAWS.map(Raw)
         case _:
-            raise NotImplementedError(f"teach tests/model/structs.py to draw {kind}")
+            raise NotImplementedError(f"teach tests/unit/model/structs.py to draw {kind}")

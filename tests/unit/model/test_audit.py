@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.model.audit import Record
-from tests.model.structs import round_trip, values
+from tests.unit.model.structs import round_trip, values
 
 
 @given(data=st.data())
