@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.client.control_signed import public_of, sign
+from flybridge.client.control.signed import public_of, sign
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time
 from tests.abuse.rig import Hands, Server, Who, until

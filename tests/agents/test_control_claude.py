@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.control import Sender, Target
-from flybridge.client.control_channels import UnixChannel
+from flybridge.client.control.sender import Sender, Target
+from flybridge.client.control.channels import UnixChannel
 from flybridge.model import events as ev
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from tests.agents.rig import VERSIONS, Bridge

@@ -12,7 +12,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Awaitable
 
-    from flybridge.client.control import Sender, Target
+    from flybridge.client.control.sender import Sender, Target
     from flybridge.wire.control.messages import Ack
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -126,7 +126,7 @@ def interrupt(
     async def work(sender: Sender, target: Target) -> Ack:
         from msgspec import UNSET, UnsetType
 
-        from flybridge.client.control import interrupt_id, turn_of
+        from flybridge.client.control.sender import interrupt_id, turn_of
 
         name, turn = request_id, turn_id or turn_of(request_id)
         if not (turn or request_id):
@@ -157,7 +157,7 @@ def capabilities(session: str, **more: Any) -> None:
 def keygen(file: Path) -> None:
     """Make a key to sign with, and print its public half for `flybridge team pin`."""
     from flybridge.cli.running import fail
-    from flybridge.client.control_signed import new_key
+    from flybridge.client.control.signed import new_key
     from flybridge.errors import FlybridgeError
 
     try:

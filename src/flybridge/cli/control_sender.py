@@ -16,11 +16,11 @@ from msgspec import UNSET
 
 from flybridge.cli.team import TEAM
 from flybridge.client import connect
-from flybridge.client.control import Channel, Manners, Sender, Shelf, Target
-from flybridge.client.control_channels import HttpChannel, Inbox, UnixChannel
+from flybridge.client.control.sender import Channel, Manners, Sender, Shelf, Target
+from flybridge.client.control.channels import HttpChannel, Inbox, UnixChannel
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import find_token
-from flybridge.client.url import UrlAddress
+from flybridge.client.transport.tokens import find_token
+from flybridge.client.transport.url import UrlAddress
 from flybridge.config import Config, load
 from flybridge.errors import InvalidRequestError, SessionNotFoundError
 from flybridge.model.audit import Record
@@ -124,7 +124,7 @@ def show_progress(progress: StdinProgress) -> None:
 
 
 def _signed(channel: Channel, more: dict[str, Any]) -> Channel:
-    from flybridge.client.control_signed import SignedChannel, read_key
+    from flybridge.client.control.signed import SignedChannel, read_key
 
     name, audience = more["key_name"], more["audience"]
     if not (name and audience):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from flybridge.client import Client
-from flybridge.client.connection import Connection
+from flybridge.client.transport.connection import Connection
 
 OLD_AGENT = (
     "this session's agent was started by an older version: restart this session's agent to "

@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from flybridge.client.asking import Asking, OnPermission, OnQuestion
 from flybridge.client.items import Detached, EventItem, Item, Reset, ViewItem
-from flybridge.client.patience import PATIENCE_S, patiently
+from flybridge.client.transport.patience import PATIENCE_S, patiently
 from flybridge.client.pictures import Picture, to_image
 from flybridge.client.recent import Recent
 from flybridge.client.session import Watch

@@ -19,11 +19,11 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.client.closing import Closing
-from flybridge.client.connection import Connection
-from flybridge.client.patience import PATIENCE_S, patiently
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.patience import PATIENCE_S, patiently
 from flybridge.client.session import Attachment, Watch
 from flybridge.config.state_dir import StateDir
-from flybridge.client.unix import UnixAddress
+from flybridge.client.transport.unix import UnixAddress
 from flybridge.client.values import (
     BlobPart,
     Listed,
@@ -85,8 +85,8 @@ async def connect(
     where = where if where is not None else os.environ.get("FLYBRIDGE_URL") or None
     address: Address
     if isinstance(where, str) and "://" in where:
-        from flybridge.client.tokens import find_token
-        from flybridge.client.url import UrlAddress
+        from flybridge.client.transport.tokens import find_token
+        from flybridge.client.transport.url import UrlAddress
 
         address = UrlAddress(where, find_token(token, token_file), cafile=cafile, direct=direct)
     else:

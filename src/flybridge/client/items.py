@@ -7,7 +7,7 @@ from typing import TypeAlias, assert_never
 import msgspec
 from msgspec import Raw
 
-from flybridge.client.feed import SessionLine
+from flybridge.client.transport.feed import SessionLine
 from flybridge.model.events import Event
 from flybridge.wire.native import messages as wire
 

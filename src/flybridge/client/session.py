@@ -9,11 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.client.closing import Closing
-from flybridge.client.connection import Connection
-from flybridge.client.feed import Feed
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.feed import Feed
 from flybridge.client.items import Detached, EventItem, Item, Reset, to_item
-from flybridge.client.link import LAGGED
-from flybridge.client.patience import PATIENCE_S, Pauses
+from flybridge.client.transport.link import LAGGED
+from flybridge.client.transport.patience import PATIENCE_S, Pauses
 from flybridge.errors import FlybridgeError, GatewayUnreachableError, RemoteProtocolError
 from flybridge.wire.native.messages import ReplyLine
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from flybridge.client.control_signed import public_of, sign
+from flybridge.client.control.signed import public_of, sign
 from flybridge.errors import InvalidRequestError
 from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.signed import is_remote

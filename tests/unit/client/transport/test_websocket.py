@@ -18,9 +18,9 @@ from websockets.server import ServerProtocol
 from flybridge.client.gateway import Client
 from flybridge.client.items import EventItem, PreviewItem
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import Token
-from flybridge.client.url import UrlAddress
-from flybridge.client.websocket import MAX_MESSAGE_BYTES, Frames, to_end
+from flybridge.client.transport.tokens import Token
+from flybridge.client.transport.url import UrlAddress
+from flybridge.client.transport.websocket import MAX_MESSAGE_BYTES, Frames, to_end
 from flybridge.errors import (
     FlybridgeError,
     GatewayUnreachableError,
@@ -231,7 +231,7 @@ def test_every_close_code_is_named(code: int, kind: type[FlybridgeError]) -> Non
 
 
 def test_the_library_never_logs_what_passes_by() -> None:
-    assert logging.getLogger("flybridge.client.websocket").level >= logging.WARNING
+    assert logging.getLogger("flybridge.client.transport.websocket").level >= logging.WARNING
 
 
 # ---- for real ------------------------------------------------------------------------------------

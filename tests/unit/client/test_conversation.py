@@ -18,8 +18,8 @@ from flybridge.client.items import EventItem
 from flybridge.client.prompts import Allow, Deny, PermissionPrompt
 from flybridge.client.recent import MAX_EVENTS
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import Token
-from flybridge.client.url import UrlAddress
+from flybridge.client.transport.tokens import Token
+from flybridge.client.transport.url import UrlAddress
 from flybridge.errors import (
     BusyError,
     FlybridgeError,

@@ -8,10 +8,10 @@ import socket
 import struct
 from collections.abc import Sequence
 
-from flybridge.client.connection import Connection
-from flybridge.client.framing import Lines
-from flybridge.client.launch import gateway_argv, refuse_inside_agent, start_and_reach
-from flybridge.client.link import Link
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.framing import Lines
+from flybridge.client.transport.launch import gateway_argv, refuse_inside_agent, start_and_reach
+from flybridge.client.transport.link import Link
 from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec import Raw
 
 from flybridge import errors
-from flybridge.client.refusals import is_recorded, to_error
+from flybridge.client.transport.refusals import is_recorded, to_error
 from flybridge.wire.native.messages import ReplyLine
 
 CLASSES = [

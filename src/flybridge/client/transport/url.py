@@ -14,9 +14,9 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from flybridge.client.connection import Connection
-from flybridge.client.link import PING_S, Link
-from flybridge.client.tokens import Token
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.link import PING_S, Link
+from flybridge.client.transport.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.model.loopback import is_loopback
 
@@ -121,8 +121,8 @@ class UrlAddress:
         return await Connection.open(self, client=name)
 
     async def dial(self) -> Link:
-        from flybridge.client.proof import Challenge
-        from flybridge.client.websocket import Frames  # only who needs it waits for the import
+        from flybridge.client.transport.proof import Challenge
+        from flybridge.client.transport.websocket import Frames  # only who needs it waits for the import
 
         url, challenge = self.url, None
         if not url.secure:

@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from flybridge.client.control import Between, Channel
+from flybridge.client.control.sender import Between, Channel
 from flybridge.errors import GatewayError, InvalidRequestError
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time, parse_time

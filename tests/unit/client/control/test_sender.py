@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flybridge.client.control import Between, Manners, Sender, Target
+from flybridge.client.control.sender import Between, Manners, Sender, Target
 from flybridge.errors import (
     GatewayUnreachableError,
     InvalidRequestError,

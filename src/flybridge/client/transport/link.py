@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final, cast
 
-from flybridge.client.feed import Feed, SessionLine
-from flybridge.client.framing import Framing
+from flybridge.client.transport.feed import Feed, SessionLine
+from flybridge.client.transport.framing import Framing
 from flybridge.errors import (
     FlybridgeError,
     GatewayError,

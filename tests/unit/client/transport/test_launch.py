@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.launch import gateway_argv, refuse_inside_agent, start_and_reach
+from flybridge.client.transport.launch import gateway_argv, refuse_inside_agent, start_and_reach
 from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from tests.client.scripted import until

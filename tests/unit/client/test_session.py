@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flybridge.client.connection import Connection
-from flybridge.client.feed import LAGGED_BYTES
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.feed import LAGGED_BYTES
 from flybridge.client.gateway import Client
 from flybridge.client.items import Detached, EventItem, Item, PreviewItem, Reset
-from flybridge.client.patience import Pauses
+from flybridge.client.transport.patience import Pauses
 from flybridge.client.session import Attachment, Watch
 from flybridge.config.state_dir import StateDir
 from flybridge.client.transcript import Transcript
-from flybridge.client.unix import UnixAddress
+from flybridge.client.transport.unix import UnixAddress
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,

@@ -19,8 +19,8 @@ from ipaddress import ip_address
 
 import msgspec
 
-from flybridge.client.http import Answer, request, to_error
-from flybridge.client.tokens import Token
+from flybridge.client.transport.http import Answer, request, to_error
+from flybridge.client.transport.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.model.loopback import is_loopback
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from flybridge.client.feed import FULL_BYTES, LAGGED_BYTES, Feed
+from flybridge.client.transport.feed import FULL_BYTES, LAGGED_BYTES, Feed
 from flybridge.errors import GatewayUnreachableError
 from flybridge.wire.native.messages import PreviewLine
 

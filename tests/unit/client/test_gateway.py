@@ -18,7 +18,7 @@ from msgspec import Raw
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
 from flybridge.config.state_dir import StateDir
-from flybridge.client.unix import UnixAddress
+from flybridge.client.transport.unix import UnixAddress
 from flybridge.errors import (
     BusyError,
     GatewayError,
@@ -304,7 +304,7 @@ def test_who_only_uses_the_socket_waits_for_no_web_library() -> None:
         "import sys, asyncio, flybridge.client as c\n"
         "try: asyncio.run(c.connect('/nowhere/at/all', start=False))\n"
         "except c.gateway.GatewayError: pass\n"
-        "names = ('websockets', 'uvicorn', 'starlette', 'flybridge.client.url')\n"
+        "names = ('websockets', 'uvicorn', 'starlette', 'flybridge.client.transport.url')\n"
         "print([name for name in names if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)

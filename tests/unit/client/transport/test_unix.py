@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.config.state_dir import StateDir
-from flybridge.client.unix import UnixAddress
+from flybridge.client.transport.unix import UnixAddress
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from tests.client.scripted import serving
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.client.framing import Lines
+from flybridge.client.transport.framing import Lines
 
 
 @given(

@@ -12,8 +12,8 @@ import pytest
 
 from flybridge.client.gateway import Client
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import Token
-from flybridge.client.url import Url, UrlAddress, parse_url
+from flybridge.client.transport.tokens import Token
+from flybridge.client.transport.url import Url, UrlAddress, parse_url
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,

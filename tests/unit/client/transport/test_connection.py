@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec import Raw
 
-from flybridge.client.connection import Connection
-from flybridge.client.feed import LAGGED_BYTES
-from flybridge.client.link import LAGGED
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.feed import LAGGED_BYTES
+from flybridge.client.transport.link import LAGGED
 from flybridge.config.state_dir import StateDir
-from flybridge.client.unix import UnixAddress
+from flybridge.client.transport.unix import UnixAddress
 from flybridge.errors import (
     BusyError,
     GatewayError,

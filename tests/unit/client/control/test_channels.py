@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from flybridge.client.control import Sender, Target
-from flybridge.client.control_channels import HttpChannel, Inbox, UnixChannel
+from flybridge.client.control.sender import Sender, Target
+from flybridge.client.control.channels import HttpChannel, Inbox, UnixChannel
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import Token
-from flybridge.client.url import UrlAddress
+from flybridge.client.transport.tokens import Token
+from flybridge.client.transport.url import UrlAddress
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,

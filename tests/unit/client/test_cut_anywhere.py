@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from flybridge.client.gateway import Address, Client
 from flybridge.client.items import EventItem, to_item
 from flybridge.config.state_dir import StateDir
-from flybridge.client.tokens import Token
+from flybridge.client.transport.tokens import Token
 from flybridge.client.transcript import Transcript
-from flybridge.client.unix import UnixAddress
-from flybridge.client.url import UrlAddress
+from flybridge.client.transport.unix import UnixAddress
+from flybridge.client.transport.url import UrlAddress
 from flybridge.wire.native.messages import EventLine, PreviewLine, decode_gateway
-from tests.client.proxy import Proxy, before_port, before_socket
+from tests.unit.client.proxy import Proxy, before_port, before_socket
 from tests.client.scripted import SESSION, Peer, ScriptedGateway, serving, until
 from tests.client.scripted_url import TOKEN, listening
 

@@ -7,12 +7,12 @@ import hashlib
 import os
 from pathlib import Path
 
-from flybridge.client.control import Between
-from flybridge.client.http import Answer, AnswerReader, request, to_error
-from flybridge.client.proof import Challenge
+from flybridge.client.control.sender import Between
+from flybridge.client.transport.http import Answer, AnswerReader, request, to_error
+from flybridge.client.transport.proof import Challenge
 from flybridge.config.state_dir import StateDir
-from flybridge.client.url import UrlAddress
-from flybridge.client.url import to_error as lost
+from flybridge.client.transport.url import UrlAddress
+from flybridge.client.transport.url import to_error as lost
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.wire.control.messages import ContentRef
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.tokens import Token, find_token, read_token
+from flybridge.client.transport.tokens import Token, find_token, read_token
 from flybridge.errors import GatewayError
 
 TEXT = "fbt_0a1b2c3d4e5f6071." + "S" * 43

@@ -6,9 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from flybridge.client.http import Answer
-from flybridge.client.proof import Challenge
-from flybridge.client.tokens import Token
+from flybridge.client.transport.http import Answer
+from flybridge.client.transport.proof import Challenge
+from flybridge.client.transport.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.store.credentials import CredentialFile

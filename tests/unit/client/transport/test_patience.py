@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from flybridge.client.patience import Pauses, patiently
+from flybridge.client.transport.patience import Pauses, patiently
 from flybridge.errors import GatewayUnreachableError, NotAuthenticatedError
 
 

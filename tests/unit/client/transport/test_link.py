@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from flybridge.client.framing import Lines
-from flybridge.client.link import Link
+from flybridge.client.transport.framing import Lines
+from flybridge.client.transport.link import Link
 from flybridge.errors import GatewayUnreachableError, LocalProtocolError, RemoteProtocolError
 
 WELCOME = b'{"type":"welcome","proto":1,"version":"1","generation":1,"principal":"me"}\n'

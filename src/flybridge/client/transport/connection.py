@@ -9,9 +9,9 @@ from typing import Protocol
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from flybridge.client.feed import Feed
-from flybridge.client.link import Link
-from flybridge.client.refusals import is_recorded, to_error
+from flybridge.client.transport.feed import Feed
+from flybridge.client.transport.link import Link
+from flybridge.client.transport.refusals import is_recorded, to_error
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.wire.native import messages as wire
 

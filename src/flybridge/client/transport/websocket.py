@@ -17,9 +17,9 @@ from websockets.http11 import Response
 from websockets.protocol import OPEN
 from websockets.uri import parse_uri
 
-from flybridge.client.http import WAIT_S, AnswerReader, to_error
-from flybridge.client.proof import Challenge
-from flybridge.client.tokens import Token
+from flybridge.client.transport.http import WAIT_S, AnswerReader, to_error
+from flybridge.client.transport.proof import Challenge
+from flybridge.client.transport.tokens import Token
 from flybridge.errors import (
     FlybridgeError,
     GatewayError,
@@ -38,7 +38,7 @@ _log.setLevel(logging.WARNING)  # below that the library writes down headers and
 
 
 class Frames:
-    """A :class:`~flybridge.client.framing.Framing`. ``challenge``: what is to be proven first."""
+    """A :class:`~flybridge.client.transport.framing.Framing`. ``challenge``: what is to be proven first."""
 
     def __init__(self, uri: str, token: Token, challenge: Challenge | None = None) -> None:
         self.over: FlybridgeError | None = None

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.control import Between
-from flybridge.client.control_signed import SignedChannel, new_key, public_of, read_key, sign
+from flybridge.client.control.sender import Between
+from flybridge.client.control.signed import SignedChannel, new_key, public_of, read_key, sign
 from flybridge.errors import GatewayError
 from flybridge.frontends.control.signed import is_signature
 from flybridge.wire.control import signed

@@ -1,0 +1,1 @@
+"""Send control messages to a gateway."""

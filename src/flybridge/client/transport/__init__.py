@@ -1,0 +1,1 @@
+"""Connect to a gateway: Unix socket, TCP and TLS, framing, retries."""
