@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flybridge.cli.screen import Look, Plain
+from flybridge.cli.rendering.screen import Look, Plain
 
 NO_COLOUR = Look(colour=False)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.cli.doctor_isolation import check_old_agents
+from flybridge.cli.doctor.isolation import check_old_agents
 from flybridge.config.state_dir import StateDir
 from tests.crash.evidence import Client, send_input
 from tests.crash.operations import AnswerPermission

@@ -4,32 +4,32 @@
 
 from __future__ import annotations
 
-import flybridge.early_signals  # before everything that takes time to import
+import flybridge.cli.early_signals  # before everything that takes time to import
 
 # isort: split
 import click
 
 import flybridge
-from flybridge.cli.adhoc import adhoc, alias_of
-from flybridge.cli.audit import audit
-from flybridge.cli.browser import open_browser
-from flybridge.cli.chat import chat
-from flybridge.cli.ci_keys import ci_key
-from flybridge.cli.companion import companion
-from flybridge.cli.config_cmd import config
-from flybridge.cli.control import control
-from flybridge.cli.devices import devices
-from flybridge.cli.doctor import doctor
-from flybridge.cli.gateway import gateway, status, stop
-from flybridge.cli.ipc import ipc
-from flybridge.cli.runs import runs
-from flybridge.cli.serve import serve
-from flybridge.cli.service import logs, service
-from flybridge.cli.sessions import sessions
-from flybridge.cli.team import team
-from flybridge.cli.tokens import password, token
-from flybridge.cli.transcripts import history
-from flybridge.cli.trusting import trust
+from flybridge.cli.runs.adhoc import adhoc, alias_of
+from flybridge.cli.access.audit import audit
+from flybridge.cli.gateway.browser import open_browser
+from flybridge.cli.chat.command import chat
+from flybridge.cli.access.ci_keys import ci_key
+from flybridge.cli.companion.command import companion
+from flybridge.cli.config.command import config
+from flybridge.cli.control.command import control
+from flybridge.cli.companion.devices import devices
+from flybridge.cli.doctor.command import doctor
+from flybridge.cli.gateway.command import gateway, status, stop
+from flybridge.cli.ipc.command import ipc
+from flybridge.cli.runs.command import runs
+from flybridge.cli.gateway.serve import serve
+from flybridge.cli.gateway.service import logs, service
+from flybridge.cli.sessions.command import sessions
+from flybridge.cli.control.team import team
+from flybridge.cli.access.tokens import password, token
+from flybridge.cli.history.command import history
+from flybridge.cli.opening.trust import trust
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TextIO
 
-from flybridge.cli.screen import Look, Plain
+from flybridge.cli.rendering.screen import Look, Plain
 from flybridge.cli.terminal import size_of
 
 

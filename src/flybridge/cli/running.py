@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 
 import click
 
-from flybridge.cli.safe_text import visible
+from flybridge.cli.rendering.safe_text import visible
 from flybridge.errors import FlybridgeError, NotAllowedError
 
 USAGE = 2

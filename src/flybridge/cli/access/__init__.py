@@ -1,0 +1,1 @@
+"""Commands about access: tokens, passwords, CI keys and the audit log."""

@@ -1,0 +1,1 @@
+"""``flybridge chat``."""

@@ -1,0 +1,1 @@
+"""``flybridge companion`` and ``flybridge devices``."""

@@ -1,0 +1,1 @@
+"""``flybridge control`` and ``flybridge team``."""

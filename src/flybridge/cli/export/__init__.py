@@ -1,0 +1,1 @@
+"""Write a session as a document or as its events."""

@@ -1,0 +1,1 @@
+"""Open a session from the command line: which session, its options, trust in its folder."""

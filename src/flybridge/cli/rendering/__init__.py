@@ -1,0 +1,1 @@
+"""Render a transcript as text for a terminal."""

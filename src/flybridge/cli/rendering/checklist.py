@@ -1,0 +1,68 @@
+"""A list of tasks, told as it changes: all of it once, then only what is different."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flybridge.cli.rendering.safe_text import one_line
+from flybridge.cli.rendering.tool_text import compact, parsed
+
+MARKS = {"completed": "[x]", "done": "[x]", "in_progress": "[>]", "deleted": "[-]"}
+MAX_TASKS = 200
+
+
+class Task(NamedTuple):
+    key: str
+    line: str
+    done: bool
+
+
+class Checklist:
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+
+    def lines(self) -> list[str]:
+        """All of it, as it is now."""
+        return list(self._told.values())
+
+    def news(self, raw: bytes) -> list[str]:
+        """How far it is, then the tasks that are new or different since the last time."""
+        value = parsed(raw)
+        if isinstance(value, dict) and isinstance(value.get("tasks"), list):
+            value = value["tasks"]
+        if not isinstance(value, list):
+            return [one_line(compact(value))]
+        tasks = [_task(one, at) for at, one in enumerate(value[:MAX_TASKS], 1)]
+        fresh = [task.line for task in tasks if self._told.get(task.key) != task.line]
+        gone = len(self._told.keys() - {task.key for task in tasks})
+        self._told = {task.key: task.line for task in tasks}
+        if not fresh and not gone:
+            return []
+        if not tasks:
+            return ["no tasks any more"]
+        far = f"{sum(task.done for task in tasks)} of {len(value)} done"
+        if len(fresh) == 1:
+            return [f"{fresh[0]} · {far}"]
+        more = [f"… {len(value) - MAX_TASKS} more"] if len(value) > MAX_TASKS else []
+        return [f"tasks: {far}", *fresh, *more]
+
+
+def _task(one: Any, at: int) -> Task:
+    if not isinstance(one, dict):
+        return Task(str(at), one_line(compact(one)), False)
+    status = str(one.get("status"))
+    said = next((one[k] for k in ("content", "subject", "title", "description") if one.get(k)), "")
+    if status == "in_progress" and isinstance(one.get("activeForm"), str):
+        said = one["activeForm"] or said
+    number = str(one["id"]) if "id" in one else ""
+    waits = one.get("blockedBy") or one.get("addBlockedBy")
+    open_still = status not in ("completed", "done")
+    blocked = f" (waits for {_joined(waits)})" if isinstance(waits, list) and open_still else ""
+    mark = MARKS.get(status, "[ ]")
+    name = f"{number}. " if number else ""
+    line = one_line(f"{mark} {name}{said or compact(one)}{blocked}")
+    return Task(number or str(at), line, not open_still)
+
+
+def _joined(waits: list[Any]) -> str:
+    return ", ".join(str(one) for one in waits[:10])

@@ -1,0 +1,1 @@
+"""``flybridge adhoc`` and ``flybridge runs``."""
