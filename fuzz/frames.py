@@ -22,7 +22,7 @@ from flybridge.listeners.upgrade import Timing
 from flybridge.listeners.websocket import MAX_MESSAGE_BYTES, PATH, WebSocketClient
 from tests.unit.listeners.loose_transport import LooseTransport
 from tests.unit.listeners.websocket_corpus import BAD_TEXTS, GOOD_TEXTS
-from tests.server.websocket_rig import CLOSE, PING, PONG, TEXT, OpenDoor, frame
+from tests.harness.websocket_harness import CLOSE, PING, PONG, TEXT, OpenDoor, frame
 
 TICKS = 6
 MAX_BUFFERED = 1.5 * 2**20

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tests import leftovers
+from tests.harness import leftovers
 from tests.abuse.rig import API, serving
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import settings
 
 from flybridge.auth.peer import SO_PEERPIDFD
-from tests import leftovers
-from tests.browsers import chromium
+from tests.harness import leftovers
+from tests.harness.browsers import chromium
 
 settings.register_profile(
     "ci", derandomize=True, max_examples=50, deadline=None, database=None, print_blob=False

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browsers import chromium
+from tests.harness.browsers import chromium
 from tests.web.rig import SIZES, Served, Size, Theme, Visit
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"

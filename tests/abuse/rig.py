@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flybridge.testing import recorder
-from tests import leftovers
+from tests.harness import leftovers
 from tests.abuse import shell_agent
-from tests.login import headers_from
-from tests.server.web import Got
-from tests.server.websocket_rig import CLOSE, PING, PONG, TEXT, frame
+from tests.harness.login import headers_from
+from tests.harness.http_harness import Got
+from tests.harness.websocket_harness import CLOSE, PING, PONG, TEXT, frame
 
 WAIT_S = 20.0
 API = "/api/v1"

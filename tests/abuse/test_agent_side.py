@@ -16,7 +16,7 @@ from flybridge.testing import recorder
 from tests.crash.evidence import send_input
 from tests.crash.operations import warm
 from tests.crash.rig import Rig
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.runtime.links.tickets import ticket_of
 from flybridge.testing import recorder
 from tests.abuse.rig import Server, Who
-from tests.runtime.house import steps
-from tests.server.dial_house import DIALLER, DialHouse
+from tests.harness.runtime_harness import steps
+from tests.harness.dial_in_harness import DIALLER, DialHouse
 from tests.unit.gateway.test_agent_socket import knock
 
 pytestmark = pytest.mark.needs("linux")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.abuse.rig import Hands, Server, Who, allow, until
-from tests.server.handheld import Handheld
+from tests.harness.handheld import Handheld
 
 PRESS = ("view", "input", "interrupt", "approve")
 

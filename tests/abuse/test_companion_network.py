@@ -24,7 +24,7 @@ PORT = "3333"  # in a namespace of its own nobody else has it
 # Comes as the handheld does, prints what it is shown, and says what it is told to.
 HANDHELD = """
 import asyncio, json, sys
-from tests.server.handheld import REQUEST, Handheld
+from tests.harness.handheld import REQUEST, Handheld
 async def main():
     streams = await asyncio.open_connection(sys.argv[1], int(sys.argv[2]))
     streams[1].write(REQUEST.format(host=f"{sys.argv[1]}:{sys.argv[2]}", more="").encode())

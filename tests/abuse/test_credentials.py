@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.abuse.rig import API, NOBODY, WAIT_S, Server, WebSocket, Who, say_bytes, until
-from tests.login import headers_from
+from tests.harness.login import headers_from
 
 GUESS = "fbt_0123456789abcdef.guess"
 _sources = (f"127.0.{a}.{b}" for a, b in itertools.product(range(1, 9), range(1, 255)))

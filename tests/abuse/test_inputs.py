@@ -16,8 +16,8 @@ import pytest
 
 from flybridge.testing import recorder
 from tests.abuse.rig import API, Server, WebSocket, Who, allow, say_bytes, until
-from tests.login import as_lines
-from tests.server.websocket_rig import frame
+from tests.harness.login import as_lines
+from tests.harness.websocket_harness import frame
 
 AT_ONCE = 50
 SENDS = 100

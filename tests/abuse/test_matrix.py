@@ -19,7 +19,7 @@ from flybridge.gateway.routes import ROUTES
 from tests.abuse import rules
 from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, Who
 from tests.abuse.visitor import over_http, over_websocket
-from tests.house.tree import PACKAGE
+from tests.repo.tree import PACKAGE
 
 PARTS = {"session": "ses_none", "digest": "0" * 64, "conversation": "none"}
 NAMES = {

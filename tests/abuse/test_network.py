@@ -15,7 +15,7 @@ import pytest
 from tests.abuse import rules
 from tests.abuse.rig import API, Server, Who, say_bytes, serving
 from tests.abuse.test_matrix import calls
-from tests.server.websocket_rig import CONT, PING, frame
+from tests.harness.websocket_harness import CONT, PING, frame
 
 EVIL = "http://evil.example"
 ORIGINS = [

@@ -22,8 +22,8 @@ from flybridge.listeners.http.problems import Problem
 from flybridge.listeners.http.route import API
 from flybridge.gateway.routes import ROUTES
 from tests.abuse.rig import Http, Server, Who
-from tests.house.tree import ROOT
-from tests.server.web import Got
+from tests.repo.tree import ROOT
+from tests.harness.http_harness import Got
 
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs" / "reference" / "openapi.json").read_text())
 EXAMPLES = 12

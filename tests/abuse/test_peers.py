@@ -35,9 +35,9 @@ from tests.abuse.rig import (
     until,
 )
 from tests.abuse.rig import free_port as unused_port
-from tests.browsers import chromium
-from tests.login import as_lines, headers_from
-from tests.server.relay import ask, relaying
+from tests.harness.browsers import chromium
+from tests.harness.login import as_lines, headers_from
+from tests.harness.relay import ask, relaying
 
 pytestmark = pytest.mark.needs("linux")
 WWW = "www-data"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.abuse.rig import API, WAIT_S, Server, serving, until
 from tests.abuse.test_network import peak_bytes
-from tests.login import as_lines
+from tests.harness.login import as_lines
 
 FEW_FILES = 256
 

@@ -12,11 +12,11 @@ import pytest
 from flybridge.runtime.keeper.keeper_program import is_keeper, lineage, read_file
 from flybridge.store.audit import verify
 from flybridge.testing import recorder
-from tests import leftovers
+from tests.harness import leftovers
 from tests.abuse.rig import NO_MARK, Server, Who, allow, until
 from tests.abuse.shell_agent import carry_out
-from tests.house.tree import ROOT
-from tests.login import KEY_HEADER
+from tests.repo.tree import ROOT
+from tests.harness.login import KEY_HEADER
 
 SAID = "canary-said-to-the-agent"
 TOOL = "canary-in-a-tools-input"

@@ -19,7 +19,7 @@ import pytest
 
 from tests.abuse.judging import NOBODY, OTHER, as_user, need_user
 from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, allow, until
-from tests.login import KEY_HEADER
+from tests.harness.login import KEY_HEADER
 
 pytestmark = pytest.mark.needs("linux", "root")
 STRANGER = 4344

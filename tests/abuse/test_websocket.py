@@ -17,8 +17,8 @@ from flybridge.runtime.keeper.process import start_time
 from flybridge.listeners.connection import HIGH_WATER
 from flybridge.listeners.upgrade import Room, Timing
 from flybridge.listeners.websocket import WebSocketClient
-from tests.runtime.house import House, steps, until
-from tests.server.websocket_rig import (
+from tests.harness.runtime_harness import House, steps, until
+from tests.harness.websocket_harness import (
     CONT,
     PING,
     Guest,

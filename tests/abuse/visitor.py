@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from tests.abuse.rig import NOBODY, Http, WebSocket, Who
-from tests.server.web import Got
+from tests.harness.http_harness import Got
 
 
 def code_of(got: Got) -> str:

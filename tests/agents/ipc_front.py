@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from flybridge.frontends.ipc.wire.lines import read_outbound
-from tests import leftovers
+from tests.harness import leftovers
 from tests.agents.rig import Bridge
 from tests.agents.talk import scripted
 

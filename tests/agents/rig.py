@@ -27,7 +27,7 @@ from flybridge.errors import GatewayUnreachableError
 from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.store.trusted import TrustedFolders
 from flybridge.probes.messages_api import MessagesApi
-from tests import leftovers
+from tests.harness import leftovers
 
 HERE = Path(__file__).parent
 PINNED = ("2.1.38", "2.1.200", "2.1.325")

@@ -13,10 +13,10 @@ import pytest
 
 from flybridge.frontends.companion.devices import RIGHTS, Devices
 from flybridge.store.devices import DeviceFile
-from tests import leftovers
+from tests.harness import leftovers
 from tests.agents.rig import VERSIONS, Bridge
 from tests.agents.talk import bash, results, scripted
-from tests.server.handheld import Handheld
+from tests.harness.handheld import Handheld
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 WAIT_S = 25.0

@@ -15,7 +15,7 @@ import pytest
 
 from tests.agents.rig import Bridge
 from tests.agents.talk import scripted
-from tests.cli.at_terminal import Home, home_in
+from tests.harness.terminal_home import Home, home_in
 
 pytestmark = pytest.mark.needs("claude-cli")
 Frame = dict[str, Any]

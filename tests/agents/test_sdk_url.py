@@ -27,8 +27,8 @@ from flybridge.agents.claude.wire import encode
 from tests.agents import rig
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, results, scripted, waiting
-from tests.runtime.house import until
-from tests.server.dial_house import DialHouse
+from tests.harness.runtime_harness import until
+from tests.harness.dial_in_harness import DialHouse
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 SOCKET = Options(transport="socket")

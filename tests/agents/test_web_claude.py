@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests import leftovers
+from tests.harness import leftovers
 from tests.agents.harbour import visiting, wants_log_in
 from tests.agents.rig import HERE, START_S, VERSIONS, Bridge
 from tests.agents.talk import bash, scripted
-from tests.cli.at_terminal import Terminal
+from tests.harness.terminal_home import Terminal
 from tests.web.rig import Visit, launched, port_of
 
 pytestmark = [pytest.mark.needs(one) for one in ("claude-cli", "linux", "chromium", "page")]

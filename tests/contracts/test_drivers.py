@@ -22,7 +22,7 @@ from flybridge.testing.drivers import (
     assert_one_line,
     mutated,
 )
-from tests.drivers.claude.replay import NAMES, driver_of, replayed
+from tests.harness.claude_recordings import NAMES, driver_of, replayed
 
 REPLAYED = {name: replayed(name)[0] for name in NAMES}
 ITEM = ItemId("itm_1")

@@ -19,7 +19,7 @@ from tests.crash.evidence import Client, GatewayGoneError, Json
 from tests.crash.points import Opening, kill_everywhere
 from tests.crash.rig import Rig
 from tests.crash.tracer import Point, Tracer, points_between
-from tests.drivers.claude.written import Writer
+from tests.harness.claude_transcripts import Writer
 
 TURNS = 150
 BIG = "x" * 100_000  # becomes a blob

@@ -13,7 +13,7 @@ from flybridge.config.state_dir import StateDir
 from tests.crash.evidence import Client, send_input
 from tests.crash.operations import AnswerPermission
 from tests.crash.rig import Rig
-from tests.runtime.older import released, with_pipes
+from tests.harness.older_keeper import released, with_pipes
 
 
 @pytest.mark.parametrize("version", [with_pipes, released])

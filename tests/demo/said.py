@@ -7,7 +7,7 @@ from typing import IO
 
 from flybridge.agents.demo.options import Options
 from flybridge.agents.demo.stream import Session, Speaker
-from tests.demo.stream_client import Json
+from tests.harness.agent_host import Json
 
 
 class Said:

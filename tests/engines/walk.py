@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable
 
-from tests.cli.at_terminal import STEADY
+from tests.harness.terminal_home import STEADY
 from tests.engines.page import CONTROL, ENTER, ESCAPE, SHIFT, Page
 from tests.web.rig import Served
 

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.cli.at_terminal import STEADY, WAIT_S, Home, home_in
+from tests.harness.terminal_home import STEADY, WAIT_S, Home, home_in
 from tests.unit.cli.companion.test_command import DEVICES
 from tests.unit.cli.companion.test_devices import listed, person
 from tests.unit.cli.gateway.test_serve import serving
-from tests.server.handheld import Handheld
+from tests.harness.handheld import Handheld
 
 BOX = Path(__file__).parents[2] / "examples" / "button_box.py"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.at_terminal import Home, home_in
+from tests.harness.terminal_home import Home, home_in
 
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "run-in-ci.md"
 

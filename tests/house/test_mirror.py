@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.house.tree import PACKAGE, ROOT
+from tests.repo.tree import PACKAGE, ROOT
 
 # module → why it has no twin; a reason that no longer holds is removed
 WITHOUT_TWIN = {

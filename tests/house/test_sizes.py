@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.house.tree import files, name
+from tests.repo.tree import files, name
 
 MAX_LINES = 500
 # file → why it may be longer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.web import Web, serving
+from tests.harness.http_harness import Web, serving
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from flybridge.model import facts as f
 from flybridge.model.ids import InputKey
 from flybridge.session.effects import Send
 from flybridge.session.waiting import deadline_ms, withdraw
-from tests.session.sim import Sim, say
+from tests.harness.session_sim import Sim, say
 
 
 def sent(sim: Sim) -> list[InputKey]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from tests.browsers import chromium
+from tests.harness.browsers import chromium
 from tests.web.random_visits import Story
 from tests.web.rig import Served, Visit, launched, served_in
 from tests.web.wire import LOST, Wire, through_wire

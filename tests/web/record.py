@@ -14,9 +14,9 @@ from typing import Any
 
 from playwright.sync_api import Page, WebSocket, sync_playwright
 
-from tests.browsers import chromium
-from tests.cli.at_terminal import STEADY, WAIT_S
-from tests.house.tree import ROOT
+from tests.harness.browsers import chromium
+from tests.harness.terminal_home import STEADY, WAIT_S
+from tests.repo.tree import ROOT
 from tests.web.rig import Served, Visit
 
 FIXTURES = ROOT / "web" / "tests" / "fixtures"

@@ -24,11 +24,11 @@ from typing import Any, Literal, Protocol
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from tests import leftovers
-from tests.browsers import chromium
-from tests.cli.at_terminal import FAST, NO_MARK, WAIT_S, Home
-from tests.house.tree import ROOT
-from tests.login import headers_in
+from tests.harness import leftovers
+from tests.harness.browsers import chromium
+from tests.harness.terminal_home import FAST, NO_MARK, WAIT_S, Home
+from tests.repo.tree import ROOT
+from tests.harness.login import headers_in
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 Theme = Literal["dark", "light"]

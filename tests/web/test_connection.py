@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.cli.at_terminal import SLOW
-from tests.login import KEY_HEADER, headers_in
+from tests.harness.terminal_home import SLOW
+from tests.harness.login import KEY_HEADER, headers_in
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit
 from tests.web.wire import LOST, Wire, through_wire

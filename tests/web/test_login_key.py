@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.abuse.rig import WebSocket
-from tests.login import KEY_HEADER, headers_in
+from tests.harness.login import KEY_HEADER, headers_in
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit, served
 

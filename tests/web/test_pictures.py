@@ -8,7 +8,7 @@ from contextlib import closing
 
 from playwright.sync_api import expect
 
-from tests.login import headers_in
+from tests.harness.login import headers_in
 from tests.web.conftest import Visitor
 from tests.web.rig import Served
 

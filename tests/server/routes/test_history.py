@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from flybridge.frontends.http.routes.history import ConversationList, Places
-from tests.server.web import Web
+from tests.harness.http_harness import Web
 
 ONE = "0d4c6f5e-0000-4000-8000-00000000000a"
 TWO = "0d4c6f5e-0000-4000-8000-00000000000b"

@@ -15,7 +15,7 @@ from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.authority import Authority
 from flybridge.auth.methods import Keys
 from flybridge.store.credentials import CredentialFile
-from tests.runtime.house import House, ListClient, steps
+from tests.harness.runtime_harness import House, ListClient, steps
 
 WHERE = {"door": "http", "source": "1.2.3.4"}
 

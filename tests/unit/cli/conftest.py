@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.at_terminal import Home, home_in
+from tests.harness.terminal_home import Home, home_in
 
 
 @pytest.fixture

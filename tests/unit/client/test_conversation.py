@@ -35,8 +35,8 @@ from flybridge.model.content import Image, Text
 from flybridge.model.ids import InputKey, ItemId, PromptId, TurnId
 from flybridge.model.kinds import Outcome
 from flybridge.model.requests import Submit
-from tests.client.scripted import SESSION, ScriptedGateway, serving, until
-from tests.client.scripted_url import TOKEN, listening
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_url import TOKEN, listening
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

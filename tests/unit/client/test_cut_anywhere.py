@@ -27,8 +27,8 @@ from flybridge.client.transport.unix import UnixAddress
 from flybridge.client.transport.url import UrlAddress
 from flybridge.wire.native.messages import EventLine, PreviewLine, decode_gateway
 from tests.unit.client.proxy import Proxy, before_port, before_socket
-from tests.client.scripted import SESSION, Peer, ScriptedGateway, serving, until
-from tests.client.scripted_url import TOKEN, listening
+from tests.harness.scripted_gateway import SESSION, Peer, ScriptedGateway, serving, until
+from tests.harness.scripted_url import TOKEN, listening
 
 Over: TypeAlias = Literal["unix", "url"]
 RUN = [

@@ -32,9 +32,9 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.events import Notice, TurnStarted
 from flybridge.model.ids import TurnId
 from flybridge.model.requests import Submit
-from tests.client import scripted
-from tests.client.scripted import SESSION, Handler, ScriptedGateway, serving, until
-from tests.client.scripted_url import TOKEN, listening
+from tests.harness import scripted_gateway as scripted
+from tests.harness.scripted_gateway import SESSION, Handler, ScriptedGateway, serving, until
+from tests.harness.scripted_url import TOKEN, listening
 
 HELLO = SendInput(content=(Text("hello"),))
 

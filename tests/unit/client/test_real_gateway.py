@@ -26,7 +26,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.testing import recorder
 from tests.client.real import RealGateway, real_gateway, steps
-from tests.client.scripted import until
+from tests.harness.scripted_gateway import until
 
 Over: TypeAlias = Literal["unix", "url"]
 LONG = "".join(f"{n} déjà 漢字🚤 " for n in range(60))

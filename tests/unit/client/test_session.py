@@ -35,7 +35,7 @@ from flybridge.model.events import (
     TurnStarted,
 )
 from flybridge.model.ids import InputKey, ItemId, TurnId
-from tests.client.scripted import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
 
 
 def notices(count: int, first: int = 1) -> list[Event]:

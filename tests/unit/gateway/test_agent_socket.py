@@ -18,8 +18,8 @@ from flybridge.auth.gate import Head, Refused
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
 from flybridge.testing.recorder import executed, ran
-from tests.runtime.house import steps, until
-from tests.server.dial_house import SOCKET, DialHouse
+from tests.harness.runtime_harness import steps, until
+from tests.harness.dial_in_harness import SOCKET, DialHouse
 
 pytestmark = pytest.mark.needs("linux")
 

@@ -13,7 +13,7 @@ from flybridge.listeners.tcp import TcpSpec
 from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import PROTO, Welcome
-from tests.runtime.house import House
+from tests.harness.runtime_harness import House
 
 
 @pytest.fixture

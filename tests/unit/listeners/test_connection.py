@@ -16,7 +16,7 @@ from flybridge.listeners import connection as native
 from flybridge.listeners.connection import NativeClient, NativeDoor, SharedWrites
 from flybridge.listeners.unix import lines
 from tests.unit.listeners.loose_transport import LooseTransport
-from tests.server.websocket_rig import EchoDesk, echo, welcome
+from tests.harness.websocket_harness import EchoDesk, echo, welcome
 
 SOMEBODY = Caller(principal="me", scopes=frozenset({"view"}))
 SESSION = SessionId("s")

@@ -20,7 +20,7 @@ from flybridge.listeners.tcp import (
     check_bind,
     raise_file_limit,
 )
-from tests.runtime.house import until
+from tests.harness.runtime_harness import until
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 

@@ -15,7 +15,7 @@ from flybridge.listeners import connection as native
 from flybridge.listeners import unix
 from flybridge.listeners.unix import Door
 from flybridge.wire.native.messages import Welcome
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 
 def welcome(caller: Caller) -> Welcome:

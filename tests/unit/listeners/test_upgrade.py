@@ -32,7 +32,7 @@ from flybridge.listeners.upgrade import (
     refusal,
 )
 from flybridge.store.credentials import CredentialFile
-from tests.login import headers_for
+from tests.harness.login import headers_for
 from tests.unit.listeners.loose_transport import LooseTransport
 
 

@@ -14,9 +14,9 @@ from flybridge.listeners import websocket
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.auth.refusals import PER_SOURCE, RefusalLog
 from flybridge.listeners.upgrade import Room, Timing
-from tests.login import KEY_HEADER
-from tests.runtime.house import until
-from tests.server.websocket_rig import (
+from tests.harness.login import KEY_HEADER
+from tests.harness.runtime_harness import until
+from tests.harness.websocket_harness import (
     PING,
     PONG,
     TEXT,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.listeners.websocket_corpus import SECTIONS, Case
-from tests.server.websocket_rig import CLOSE, PING, PONG, Guest, OpenDoor, frame, opened
+from tests.harness.websocket_harness import CLOSE, PING, PONG, Guest, OpenDoor, frame, opened
 
 CASES = [
     pytest.param(case, id=f"{number}: {name}")

@@ -23,8 +23,8 @@ from flybridge.wire.native.messages import (
     decode_gateway,
 )
 from tests.crash.test_slow_and_cut_clients import PIECES, held_item, open_text, pieces
-from tests.runtime.house import House, steps, until
-from tests.server.websocket_rig import TEXT, Guest, OpenDoor, opened
+from tests.harness.runtime_harness import House, steps, until
+from tests.harness.websocket_harness import TEXT, Guest, OpenDoor, opened
 
 
 class CutOffError(Exception):

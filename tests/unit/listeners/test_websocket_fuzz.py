@@ -8,7 +8,7 @@ from flybridge.listeners.connection import NativeClient
 from flybridge.listeners.websocket import WebSocketClient
 from fuzz import frames
 from fuzz.frames import FoundError, judge, read_frames
-from tests.server.websocket_rig import frame
+from tests.harness.websocket_harness import frame
 
 UPGRADED = b"HTTP/1.1 101 x\r\n\r\n"
 

@@ -19,8 +19,8 @@ from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from flybridge.listeners.websocket import WebSocketClient
-from tests.runtime.house import until
-from tests.server.websocket_rig import OpenDoor, echo, frame, hello_app
+from tests.harness.runtime_harness import until
+from tests.harness.websocket_harness import OpenDoor, echo, frame, hello_app
 
 
 @asynccontextmanager

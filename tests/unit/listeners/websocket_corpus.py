@@ -11,7 +11,7 @@ import struct
 
 import msgspec
 
-from tests.server.websocket_rig import (
+from tests.harness.websocket_harness import (
     BINARY,
     CLOSE,
     CONT,

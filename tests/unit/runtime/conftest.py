@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runtime.keepers import Keepers
+from tests.harness.keepers import Keepers
 
 
 @pytest.fixture

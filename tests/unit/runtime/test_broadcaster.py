@@ -14,7 +14,7 @@ from flybridge.runtime.broadcaster import RING_BYTES, Hub, wire_of
 from flybridge.session.ports import SessionRow, Write
 from flybridge.store.memory import MemoryJournal
 from flybridge.wire.native.entries import encode_entries
-from tests.runtime.house import ListClient, until
+from tests.harness.runtime_harness import ListClient, until
 
 SES = SessionId("ses_1")
 

@@ -15,8 +15,8 @@ from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.lifecycle.agents import AgentShelf
-from tests.runtime.forging import answered, introduced, moded
-from tests.runtime.house import House, steps, until
+from tests.harness.forged_lines import answered, introduced, moded
+from tests.harness.runtime_harness import House, steps, until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 

@@ -18,7 +18,7 @@ from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.services import Limits
 from flybridge.testing import recorder
-from tests.runtime.house import EVERYTHING, House, ListClient, steps, until
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient, steps, until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 

@@ -18,7 +18,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.live_session import BIG_LINE
 from flybridge.runtime.services import Limits
 from flybridge.testing import recorder
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from flybridge.runtime.sessions import session_id
 from flybridge.session.views import WEDGED_MS
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 
 def test_a_request_names_the_session_it_opens() -> None:

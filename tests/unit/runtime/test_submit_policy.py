@@ -14,7 +14,7 @@ from flybridge.runtime.submit_policy import USUAL, Terms
 from flybridge.session.decide import Context, decide
 from flybridge.session.effects import Decision
 from flybridge.session.state import State
-from tests.runtime.house import House
+from tests.harness.runtime_harness import House
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from flybridge.session.effects import Decision, Send
 from flybridge.session.evolve import evolve
 from flybridge.session.state import State
 from flybridge.testing.drivers import INCARNATION, NOW_MS, SESSION, Connected, Heard, Told
-from tests.drivers.claude.replay import driver_of, replay
+from tests.harness.claude_recordings import driver_of, replay
 
 
 class Recorded:

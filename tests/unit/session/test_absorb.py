@@ -9,7 +9,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
 from flybridge.session.absorb import digest_of
-from tests.session.sim import Sim, ask, say, turn
+from tests.harness.session_sim import Sim, ask, say, turn
 
 RAW = msgspec.Raw(b"{}")
 

@@ -19,9 +19,9 @@ from flybridge.session.alarms import (
     MODE_ELSEWHERE,
 )
 from flybridge.session.state import decode_state, encode_state
-from tests.drivers.claude.replay import NAMES, replay
+from tests.harness.claude_recordings import NAMES, replay
 from tests.unit.session.recorded import Recorded
-from tests.session.sim import Sim, ask, say
+from tests.harness.session_sim import Sim, ask, say
 
 ITEM = ItemId("tool_1")
 SET_MODE = Raw(b'{"type":"setMode","mode":"acceptEdits","destination":"session"}')

@@ -14,7 +14,7 @@ from flybridge.session.attachments import (
     PICTURES,
     check_content,
 )
-from tests.session.sim import Sim
+from tests.harness.session_sim import Sim
 
 
 def base64(size: int) -> str:

@@ -22,7 +22,7 @@ from flybridge.model.ids import InputKey, PromptId, TurnId
 from flybridge.session.decide import MAX_HELD, decide, import_session
 from flybridge.session.effects import Forget, Kill, Send, Start, Stop
 from flybridge.session.ports import BLOB_BYTES
-from tests.session.sim import CAPABILITIES, Sim, ask, say
+from tests.harness.session_sim import CAPABILITIES, Sim, ask, say
 
 
 def sent(sim: Sim) -> list[InputKey]:

@@ -13,7 +13,7 @@ from flybridge.model import facts as f
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
 from flybridge.session.evolve import _CHANGES, _NOTHING, evolve
 from flybridge.session.state import decode_state, encode_state
-from tests.session.sim import Sim, ask, encoded, say
+from tests.harness.session_sim import Sim, ask, encoded, say
 
 ITEMS = [ItemId("a"), ItemId("b")]
 PROMPTS = [PromptId("p"), PromptId("q")]

@@ -9,7 +9,7 @@ from flybridge.model import facts as f
 from flybridge.model.ids import ItemId
 from flybridge.session.effects import Stop
 from flybridge.session.idling import may_go, put_away
-from tests.session.sim import Sim, ask, say
+from tests.harness.session_sim import Sim, ask, say
 
 RULE = Raw(b'{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"ls"}]}')
 

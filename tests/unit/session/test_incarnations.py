@@ -9,7 +9,7 @@ from flybridge.model import facts as f
 from flybridge.model.capabilities import OpenSpec, Options
 from flybridge.session.effects import Start, Stop
 from flybridge.session.incarnations import BYPASS, options_after, options_of, start_spec, transport_of
-from tests.session.sim import Sim, ask, say
+from tests.harness.session_sim import Sim, ask, say
 
 
 def opened(**more: object) -> Sim:

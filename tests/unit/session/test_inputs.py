@@ -9,7 +9,7 @@ from flybridge.model.capabilities import Options
 from flybridge.model.ids import InputKey
 from flybridge.session.decide import decide
 from flybridge.session.incarnations import start_spec
-from tests.session.sim import CAPABILITIES, Sim, say
+from tests.harness.session_sim import CAPABILITIES, Sim, say
 
 
 def test_a_setting_that_the_agent_took_holds_in_its_next_life() -> None:

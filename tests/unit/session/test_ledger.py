@@ -13,7 +13,7 @@ from flybridge.model.ids import InputKey, PromptId
 from flybridge.model.kinds import Outcome
 from flybridge.session import ledger
 from flybridge.session.ports import InputRow
-from tests.session.sim import SES, Sim, say
+from tests.harness.session_sim import SES, Sim, say
 
 ALLOW = c.AnswerPermission(prompt=PromptId("p"), digest="d", decision="allow")
 

@@ -4,7 +4,7 @@ import msgspec
 
 from flybridge.model import facts as f
 from flybridge.session.state import decode_state, encode_state
-from tests.session.sim import Sim, ask, say
+from tests.harness.session_sim import Sim, ask, say
 
 
 def test_a_snapshot_survives_its_own_encoding_byte_for_byte() -> None:

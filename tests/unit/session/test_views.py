@@ -8,7 +8,7 @@ from flybridge.model import facts as f
 from flybridge.model.content import Image
 from flybridge.model.ids import ItemId, PromptId
 from flybridge.session.views import HEAD, STUCK_INPUT_MS, WEDGED_MS, head_of, view, why
-from tests.session.sim import Sim, ask, say
+from tests.harness.session_sim import Sim, ask, say
 
 
 def reason(sim: Sim, after_ms: int = 0) -> str:

@@ -13,7 +13,7 @@ import pytest
 
 from flybridge.testing import recorder
 from flybridge.testing.recorder import executed, lines, ran, read_record
-from tests.demo.stream_client import DEADLINE_S, Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import DEADLINE_S, Host, Json, kind, shapes, spoken
 
 BY_PATH = (sys.executable, "-I", "-S", recorder.__file__)
 BY_NAME = (sys.executable, "-m", "flybridge.testing.recorder")

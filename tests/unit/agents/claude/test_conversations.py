@@ -22,7 +22,7 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.testing import recorder
-from tests.drivers.claude.written import SESSION, Writer, talk
+from tests.harness.claude_transcripts import SESSION, Writer, talk
 
 CONFIG = """\
 agents:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.demo.stream_client import DEMO, Host, kind, shapes, spoken
+from tests.harness.agent_host import DEMO, Host, kind, shapes, spoken
 
 
 def test_initialize_is_answered_before_any_message() -> None:

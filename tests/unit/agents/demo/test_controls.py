@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from flybridge.agents.demo.controls import context_usage
 from flybridge.agents.demo.stream import CONTEXT_WINDOW
-from tests.demo.stream_client import DEMO, Host, allow, kind
+from tests.harness.agent_host import DEMO, Host, allow, kind
 
 
 def test_a_waiting_message_can_be_taken_back() -> None:

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 
-from tests.demo.stream_client import DEADLINE_S, DEMO, Host, kind, shapes
+from tests.harness.agent_host import DEADLINE_S, DEMO, Host, kind, shapes
 
 
 def run(*argv: str) -> subprocess.CompletedProcess[bytes]:

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from flybridge.agents.demo.options import DEFAULT_MODEL, UsageError, parse_options
-from tests.demo.stream_client import FLAGS
+from tests.harness.agent_host import FLAGS
 
 ID = "11111111-2222-4333-8444-555555555555"
 

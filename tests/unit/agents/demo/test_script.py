@@ -9,8 +9,8 @@ import pytest
 from flybridge.agents.demo.script import SCENES, Scene, menu
 from flybridge.agents.claude.wire.decode import decode
 from flybridge.agents.claude.wire.messages import Odd, Unknown
-from tests.demo.stream_client import DEMO, Host, Reply, allow, deny, kind, shapes, spoken
-from tests.house.tree import ROOT
+from tests.harness.agent_host import DEMO, Host, Reply, allow, deny, kind, shapes, spoken
+from tests.repo.tree import ROOT
 
 RESUMED = "11111111-2222-4333-8444-555555555555"
 TUTORIAL = ROOT / "docs" / "tutorial" / "demo-agent.md"

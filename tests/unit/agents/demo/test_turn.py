@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.demo.stream_client import DEMO, Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import DEMO, Host, Json, kind, shapes, spoken
 
 # As seen from the CLI, version 2.1.325.
 BEGIN = ["system/init", "system/status", "replay"]

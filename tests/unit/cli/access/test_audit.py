@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def test_what_was_done_and_refused_is_shown_and_a_change_is_found(home: Home) -> None:

@@ -8,8 +8,8 @@ import shutil
 import pytest
 
 from flybridge.cli.runs.session import CI_KEY_ENV
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import finished
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import finished
 
 EDIT = ("adhoc", "--agent", "demo", "--model", "flybridge-demo-fast")
 

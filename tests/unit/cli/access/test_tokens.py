@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def test_a_token_is_made_listed_and_taken_back(home: Home) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import STEADY, Home
+from tests.harness.terminal_home import STEADY, Home
 
 
 def test_a_prompt_is_answered_and_leaving_says_how_to_come_back(home: Home) -> None:

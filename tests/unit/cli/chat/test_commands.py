@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import stat
 
-from tests.cli.at_terminal import STEADY, Home
+from tests.harness.terminal_home import STEADY, Home
 from tests.unit.cli.test_attachments import PNG
 
 LINES = {

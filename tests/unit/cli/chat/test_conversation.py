@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def test_an_answer_that_came_first_closes_the_box_everywhere(home: Home) -> None:

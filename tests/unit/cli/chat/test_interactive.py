@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.cli.at_terminal import STEADY, WAIT_S, Home, Terminal
+from tests.harness.terminal_home import STEADY, WAIT_S, Home, Terminal
 
 
 def wait_for_modes(terminal: Terminal, *, given_back: bool) -> None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def test_what_the_gateway_refuses_comes_back_into_the_line(home: Home) -> None:

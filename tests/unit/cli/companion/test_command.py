@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cli.at_terminal import STEADY, Home
+from tests.harness.terminal_home import STEADY, Home
 from tests.unit.cli.gateway.test_serve import serving
 
 DEVICES = ("--companion-host", "127.0.0.1", "--companion-port", "0")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.cli.at_terminal import STEADY, Home
+from tests.harness.terminal_home import STEADY, Home
 from tests.unit.cli.gateway.test_serve import serving
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 from flybridge.cli.companion.run import keys_of
 from flybridge.cli.chat.keys import Key
-from tests.cli.at_terminal import STEADY, WAIT_S, Home
+from tests.harness.terminal_home import STEADY, WAIT_S, Home
 from tests.unit.cli.companion.test_command import DEVICES
 from tests.unit.cli.companion.test_devices import listed, person
 from tests.unit.cli.gateway.test_serve import serving

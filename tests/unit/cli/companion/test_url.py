@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flybridge.testing import recorder
-from tests.cli.at_terminal import Home
-from tests.server.dial_house import DIALLER
+from tests.harness.terminal_home import Home
+from tests.harness.dial_in_harness import DIALLER
 
 pytestmark = pytest.mark.needs("linux")
 

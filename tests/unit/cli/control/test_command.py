@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 ME = ("--sender", "me")
 

@@ -15,7 +15,7 @@ from flybridge.config import Config
 from flybridge.model.audit import Record
 from flybridge.store.audit import verify
 from flybridge.wire.control.messages import StdinProgress
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 ROW = {"session": "ses_1", "agent": "claude", "conversation": "c1", "labels": {}}
 FAR = {"type": "control.stdin.progress", "stage": "reading", "bytes": 1, "total": 2}

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.at_terminal import FAST, Home
-from tests.testing.probes import small
+from tests.harness.terminal_home import FAST, Home
+from tests.harness import small
 
 WAIT_S = 20.0
 

@@ -9,7 +9,7 @@ import pytest
 from flybridge.cli.export.log import Kind, event_json, export_to, new_file
 from flybridge.client import Allow, EventItem, PermissionPrompt, connect
 from flybridge.errors import InvalidRequestError
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 BIG = 100_000  # characters: too long for a row of the log
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 from tests.unit.cli.gateway.test_serve import serving
-from tests.server.relay import ask, relaying
+from tests.harness.relay import ask, relaying
 
 
 def test_a_person_gets_a_link_and_a_program_does_not(home: Home) -> None:

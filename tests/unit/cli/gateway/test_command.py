@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 
 def test_without_a_gateway_it_is_said_so_and_none_is_started(home: Home) -> None:

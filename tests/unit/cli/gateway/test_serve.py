@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.cli.at_terminal import FAST, WAIT_S, Home, Terminal
+from tests.harness.terminal_home import FAST, WAIT_S, Home, Terminal
 
 
 @contextmanager

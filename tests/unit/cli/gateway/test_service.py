@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def run(home: Home, *args: str) -> subprocess.CompletedProcess[str]:

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from flybridge.cli.history.command import history
 from flybridge.config.state_dir import StateDir
 from flybridge.agents.claude.history import ClaudeHistory
-from tests.client.scripted import ScriptedGateway
-from tests.drivers.claude.written import SESSION, Writer, golden, talk
+from tests.harness.scripted_gateway import ScriptedGateway
+from tests.harness.claude_transcripts import SESSION, Writer, golden, talk
 
 SHORT = SESSION[:8]
 KILLED = "5ceb776c-f43c-42a0-969a-0439a8e6a235"

@@ -9,7 +9,7 @@ import pytest
 from flybridge.cli.history.imports import Line, import_conversations, import_lines
 from flybridge.config.state_dir import StateDir
 from flybridge.errors import BusyError, InvalidRequestError
-from tests.client.scripted import ScriptedGateway
+from tests.harness.scripted_gateway import ScriptedGateway
 
 ONE = "11111111-1111-4111-8111-111111111111"
 TWO = "22222222-2222-4222-8222-222222222222"

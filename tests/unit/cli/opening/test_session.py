@@ -7,7 +7,7 @@ import click
 import pytest
 
 from flybridge.cli.opening.session import Wanted, wanted_from
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 

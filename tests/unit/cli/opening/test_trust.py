@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 
 def bring_settings(home: Home) -> str:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flybridge.cli.rendering.safe_text import MAX_MARKS, look_alikes, one_line, visible
-from tests.hidden_characters import HIDDEN
+from tests.harness.hidden_characters import HIDDEN
 
 
 @pytest.mark.parametrize(

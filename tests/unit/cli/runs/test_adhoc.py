@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from flybridge.cli.runs.session import KEY_ENV
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import Script, finished, steps
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import Script, finished, steps
 
 
 @pytest.mark.conforms("S4-4.1", "S4-6.24")

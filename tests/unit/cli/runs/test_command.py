@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import Script, finished, marker, steps
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import Script, finished, marker, steps
 
 
 def test_runs_are_listed_with_how_they_went(home: Home) -> None:

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 import flybridge.testing.recorder
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import Script, finished, marker, steps
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import Script, finished, marker, steps
 
 ASK = {"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"}
 COLOUR = {

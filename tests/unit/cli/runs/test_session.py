@@ -19,9 +19,9 @@ from flybridge.errors import (
     StorageFullError,
 )
 from flybridge.frontends.runs.wire.messages import RunConfig
-from tests.cli.at_terminal import Home
-from tests.cli.random_runs import Story
-from tests.cli.run_script import Script, finished, marker, steps, until
+from tests.harness.terminal_home import Home
+from tests.harness.random_runs import Story
+from tests.harness.run_script import Script, finished, marker, steps, until
 
 ASK = {"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"}
 CANARY = 'kanarienvogel-"7"-ü'

@@ -13,8 +13,8 @@ import pytest
 
 from flybridge.cli import early_signals
 from flybridge.cli.runs.signals import EarlySignals, SignalledError, available
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import WAIT_S, Script, steps
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import WAIT_S, Script, steps
 
 STALL = steps({"say": "working"}, {"stall": 60})
 

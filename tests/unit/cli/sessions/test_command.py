@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.cli.at_terminal import FAST, Home
-from tests.runtime.older import with_pipes
+from tests.harness.terminal_home import FAST, Home
+from tests.harness.older_keeper import with_pipes
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 

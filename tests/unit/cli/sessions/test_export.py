@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.at_terminal import FAST, Home
+from tests.harness.terminal_home import FAST, Home
 from tests.unit.cli.sessions.test_open import at_terminal
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)

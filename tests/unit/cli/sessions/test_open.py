@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from tests.cli.at_terminal import FAST, Home, Terminal
+from tests.harness.terminal_home import FAST, Home, Terminal
 
 
 def at_terminal(home: Home, *args: str, columns: int = 100) -> Terminal:

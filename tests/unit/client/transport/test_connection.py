@@ -24,7 +24,7 @@ from flybridge.errors import (
 )
 from flybridge.model.events import Notice
 from flybridge.wire.native.messages import DetachedLine, EventLine, PreviewLine
-from tests.client.scripted import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
 
 CLOSE = Raw(b'{"type":"close"}')
 

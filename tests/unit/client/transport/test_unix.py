@@ -10,7 +10,7 @@ import pytest
 from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.unix import UnixAddress
 from flybridge.errors import GatewayError, GatewayUnreachableError
-from tests.client.scripted import serving
+from tests.harness.scripted_gateway import serving
 
 
 async def test_a_gateway_is_reached_by_its_directory(short_tmp: Path) -> None:

@@ -20,8 +20,8 @@ from flybridge.errors import (
     NotAuthenticatedError,
     RemoteProtocolError,
 )
-from tests.client.scripted import ScriptedGateway, serving
-from tests.client.scripted_url import TOKEN, ScriptedUrl, listening, response
+from tests.harness.scripted_gateway import ScriptedGateway, serving
+from tests.harness.scripted_url import TOKEN, ScriptedUrl, listening, response
 
 
 @pytest.fixture

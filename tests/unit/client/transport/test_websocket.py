@@ -31,8 +31,8 @@ from flybridge.errors import (
     TooManyTriesError,
 )
 from flybridge.model.events import Notice
-from tests.client.scripted import SESSION, ScriptedGateway, serving, until
-from tests.client.scripted_url import TOKEN, ScriptedUrl, closing, listening, text_frame
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_url import TOKEN, ScriptedUrl, closing, listening, text_frame
 
 
 class Pair:

@@ -24,10 +24,10 @@ from flybridge.frontends.companion.connection import (
 from flybridge.auth.peer import TALK
 from flybridge.testing import recorder
 from flybridge.frontends.companion.wire.budget import encode
-from tests.runtime.house import until
-from tests.server.companion_rig import ALL, ELSEWHERE, HERE, Rig, bash, companion, steps
-from tests.server.handheld import Handheld
-from tests.server.relay import relaying
+from tests.harness.runtime_harness import until
+from tests.harness.companion_harness import ALL, ELSEWHERE, HERE, Rig, bash, companion, steps
+from tests.harness.handheld import Handheld
+from tests.harness.relay import relaying
 from tests.unit.frontends.companion.wire.test_decode import BAD
 
 LOG = "flybridge.frontends.companion.connection"

@@ -12,9 +12,9 @@ import pytest
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec, make_door
 from flybridge.auth.tcp_peer import TcpPeers
-from tests.runtime.house import until
-from tests.server.companion_rig import HERE, Rig, companion
-from tests.server.handheld import Handheld
+from tests.harness.runtime_harness import until
+from tests.harness.companion_harness import HERE, Rig, companion
+from tests.harness.handheld import Handheld
 
 
 @pytest.fixture

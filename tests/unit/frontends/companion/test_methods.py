@@ -13,8 +13,8 @@ from flybridge.model.requests import Ask
 from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.frontends.companion.devices import Devices
 from flybridge.store.devices import DeviceFile
-from tests.runtime.house import EVERYTHING, until
-from tests.server.companion_rig import ELSEWHERE, Rig, companion
+from tests.harness.runtime_harness import EVERYTHING, until
+from tests.harness.companion_harness import ELSEWHERE, Rig, companion
 
 
 @pytest.fixture

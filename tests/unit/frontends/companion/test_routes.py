@@ -4,7 +4,7 @@ import msgspec
 
 from flybridge.frontends.companion.methods import DeviceList
 from flybridge.frontends.companion.routes import Paired
-from tests.server.web import Web
+from tests.harness.http_harness import Web
 
 
 async def test_a_device_that_shows_a_code_is_listed_paired_and_revoked(web: Web) -> None:

@@ -10,8 +10,8 @@ from flybridge.frontends.companion.service import Companions
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionSpec
 from flybridge.auth.tcp_peer import TcpPeers
-from tests.runtime.house import House, until
-from tests.server.handheld import Handheld
+from tests.harness.runtime_harness import House, until
+from tests.harness.handheld import Handheld
 
 
 def made(house: House) -> Companions:

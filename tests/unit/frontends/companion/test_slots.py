@@ -17,9 +17,9 @@ from flybridge.model import events as e
 from flybridge.model.commands import Delete
 from flybridge.store.devices import SlotSpec
 from flybridge.testing import recorder
-from tests.runtime.house import until
-from tests.server.companion_rig import Rig, bash, companion, steps
-from tests.server.handheld import Handheld
+from tests.harness.runtime_harness import until
+from tests.harness.companion_harness import Rig, bash, companion, steps
+from tests.harness.handheld import Handheld
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from flybridge.model.ids import InputKey
 from flybridge.runtime.live_session import LiveSession
 from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
 from flybridge.store.memory import MemoryJournal
-from tests.runtime.house import steps, until
-from tests.server.steered import LEAD, Steered, steered
+from tests.harness.runtime_harness import steps, until
+from tests.harness.control_harness import LEAD, Steered, steered
 
 
 class HeldJournal(MemoryJournal):

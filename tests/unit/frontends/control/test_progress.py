@@ -23,8 +23,8 @@ from flybridge.frontends.control.progress import (
 )
 from flybridge.listeners.connection import NativeDoor, Speaker
 from flybridge.wire.control import messages as wire
-from tests.runtime.house import until as until_true
-from tests.server.steered import LEAD, Json, Line, Steered, steered
+from tests.harness.runtime_harness import until as until_true
+from tests.harness.control_harness import LEAD, Json, Line, Steered, steered
 from tests.unit.frontends.control.test_websocket import dial
 
 SIZE = 8 << 20

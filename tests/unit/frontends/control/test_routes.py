@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.frontends.control.routes import ROUTES
-from tests.server.steered import Steered, steered
+from tests.harness.control_harness import Steered, steered
 
 
 @pytest.fixture

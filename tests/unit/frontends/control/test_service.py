@@ -25,9 +25,9 @@ from flybridge.store.teams import Member, Rule, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
-from tests.runtime.forging import introduced
-from tests.runtime.house import EVERYTHING, House, steps, until
-from tests.server.steered import ALLOWED, LEAD, Json, Steered, steered, texts
+from tests.harness.forged_lines import introduced
+from tests.harness.runtime_harness import EVERYTHING, House, steps, until
+from tests.harness.control_harness import ALLOWED, LEAD, Json, Steered, steered, texts
 
 Rules = tuple[Rule, ...]
 DAY_MS = 24 * 3600 * 1000

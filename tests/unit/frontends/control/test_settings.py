@@ -15,7 +15,7 @@ from flybridge.config.schema import ControlConfig
 from flybridge.frontends.control.settings import make_control
 from flybridge.errors import StorageError
 from tests.client.real import real_gateway
-from tests.runtime.house import House
+from tests.harness.runtime_harness import House
 
 
 def config(**more: object) -> Config:

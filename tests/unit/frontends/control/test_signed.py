@@ -17,8 +17,8 @@ from flybridge.frontends.control.signed import is_remote
 from flybridge.store.teams import Key, Member, Rule, Teams
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time
-from tests.runtime.house import EVERYTHING
-from tests.server.steered import LEAD, Json, Line, Steered, steered
+from tests.harness.runtime_harness import EVERYTHING
+from tests.harness.control_harness import LEAD, Json, Line, Steered, steered
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 RELAY = Caller(

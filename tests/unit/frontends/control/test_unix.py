@@ -11,9 +11,9 @@ import pytest
 from flybridge.runtime.keeper import keeper_program
 from flybridge.listeners import unix
 from flybridge.store.teams import Member, Rule, Teams
-from tests.runtime.house import until
-from tests.server.steered import Line, Steered, steered
-from tests.server.web import OWNER
+from tests.harness.runtime_harness import until
+from tests.harness.control_harness import Line, Steered, steered
+from tests.harness.http_harness import OWNER
 
 
 @pytest.fixture

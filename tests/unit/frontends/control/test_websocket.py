@@ -17,8 +17,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from flybridge.runtime.keeper.process import start_time
 from flybridge.frontends.control.websocket import one_frame_each
 from flybridge.store.teams import Member, Rule, Teams
-from tests.server.steered import ALLOWED, Json, Line, Steered, steered
-from tests.server.web import OWNER
+from tests.harness.control_harness import ALLOWED, Json, Line, Steered, steered
+from tests.harness.http_harness import OWNER
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flybridge.frontends.http.pages import FOLDER, KINDS
-from tests.server.web import Web, serving
+from tests.harness.http_harness import Web, serving
 
 PAGES = sorted(FOLDER.iterdir())
 

@@ -15,10 +15,10 @@ from flybridge.errors import StorageError
 from flybridge.model.commands import Delete
 from flybridge.frontends.runs.clock import RunClock
 from flybridge.store.memory import MemoryBlobs
-from tests.cli.at_terminal import Home, home_in
-from tests.cli.run_script import Script, finished, marker, steps, until
-from tests.runtime.house import House
-from tests.runtime.house import until as wait_until
+from tests.harness.terminal_home import Home, home_in
+from tests.harness.run_script import Script, finished, marker, steps, until
+from tests.harness.runtime_harness import House
+from tests.harness.runtime_harness import until as wait_until
 
 NAME = {"question": "Name?", "freeText": True, "timeoutS": 0.3}
 

@@ -13,7 +13,7 @@ from flybridge.session.authorisation import Verdict
 from flybridge.listeners.http.outgoing import CSP
 from flybridge.auth.refusals import PER_SOURCE
 from flybridge.listeners.http.route import Call, Done, Route
-from tests.server.web import Web, serving
+from tests.harness.http_harness import Web, serving
 
 
 async def test_every_response_has_the_same_guards(web: Web) -> None:

@@ -22,11 +22,11 @@ from flybridge.listeners.unix import Door
 from flybridge.store.audit import verify
 from flybridge.testing import recorder
 from flybridge.wire.native.messages import Welcome
-from tests.runtime.house import steps, until
+from tests.harness.runtime_harness import steps, until
 from tests.unit.frontends.http.routes.test_prompts import allow, asking
 from tests.unit.gateway.test_routes import path_of
-from tests.server.stream import EventSource
-from tests.server.web import OWNER, Web, serving
+from tests.harness.event_stream import EventSource
+from tests.harness.http_harness import OWNER, Web, serving
 
 TARGETS = ["/api/v1/health", "/api/v1/me", "/api/v1/sessions", "/login", "/static/login.js", "/"]
 

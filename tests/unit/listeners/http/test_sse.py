@@ -13,9 +13,9 @@ from flybridge.model.ids import ItemId, SessionId
 from flybridge.runtime.live_session import LiveSession
 from flybridge.listeners.http import sse
 from flybridge.listeners.http.sse import HIGH_WATER, Frames, SseClient, framed
-from tests.runtime.house import EVERYTHING, steps, until
-from tests.server.stream import EventSource
-from tests.server.web import Web, serving
+from tests.harness.runtime_harness import EVERYTHING, steps, until
+from tests.harness.event_stream import EventSource
+from tests.harness.http_harness import Web, serving
 
 S = SessionId("ses_1")
 

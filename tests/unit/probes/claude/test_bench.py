@@ -9,7 +9,7 @@ import pytest
 from flybridge.model.events import AgentReady
 from flybridge.probes.claude.bench import ANCHOR, Bench, bash, waiting
 from flybridge.probes.claude.world import World
-from tests.testing.probes import small
+from tests.harness import small
 
 WAIT_S = 20.0
 

@@ -16,7 +16,7 @@ from flybridge.probes.claude.bench import Bench
 from flybridge.probes.claude.conversation import Conversation, NotSeenError, scripted
 from flybridge.probes.claude.fields import Fields
 from flybridge.probes.claude.world import World
-from tests.testing.probes import small
+from tests.harness import small
 
 WAIT_S = 20.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.testing.probes.small import verdict
+from tests.harness.small import verdict
 
 FAULTS = [
     ("end", "exits-3", "changed", "ends with status 3"),

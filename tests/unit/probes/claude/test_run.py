@@ -10,7 +10,7 @@ import pytest
 from flybridge.errors import AgentNotFoundError
 from flybridge.probes.report import Finding, Report
 from flybridge.probes.claude.run import PROBES, run_probes
-from tests.testing.probes import small
+from tests.harness import small
 
 PATH = os.environ["PATH"]
 

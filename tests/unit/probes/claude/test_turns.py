@@ -7,7 +7,7 @@ import os
 import pytest
 
 from flybridge.probes.claude.run import PROBE_S, run_probes
-from tests.testing.probes.small import probe, program, verdict
+from tests.harness.small import probe, program, verdict
 
 FAULTS = [
     ("start", "no-agents", "changed", "tells commands, models"),

@@ -10,7 +10,7 @@ import pytest
 from flybridge.errors import AgentNotFoundError
 from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.probes.claude.world import Life, World
-from tests.testing.probes import small
+from tests.harness import small
 
 PATH = os.environ["PATH"]
 

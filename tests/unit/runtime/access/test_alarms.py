@@ -11,7 +11,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.access.alarms import AGAIN_MS
 from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
-from tests.runtime.house import House, ListClient, steps
+from tests.harness.runtime_harness import House, ListClient, steps
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 

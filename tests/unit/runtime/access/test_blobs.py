@@ -15,7 +15,7 @@ from flybridge.runtime.access.blobs import BlobAccess, digests_in
 from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.session.ports import BLOB_BYTES
-from tests.runtime.house import EVERYTHING, House, ListClient, steps
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient, steps
 
 DIGEST = hashlib.sha256(b"x").hexdigest()
 

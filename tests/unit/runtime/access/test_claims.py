@@ -18,7 +18,7 @@ from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.overview import Overview
 from flybridge.auth.peer import OPEN, TALK
-from tests.runtime.house import House, ListClient, steps
+from tests.harness.runtime_harness import House, ListClient, steps
 
 SECRET = "k" * 43
 ASK = steps({"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"})

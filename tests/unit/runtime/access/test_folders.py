@@ -17,7 +17,7 @@ from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.access.folders import check_start, instructions_in, obeyed_in, restricted
 from flybridge.store.trusted import TrustedFolders
 from flybridge.testing import recorder
-from tests.runtime.house import House, ListClient, until
+from tests.harness.runtime_harness import House, ListClient, until
 
 
 def write(folder: Path, name: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from flybridge.runtime.keeper import keeper_program as program
 from flybridge.runtime.keeper.keeper_program import EOF, SIGNAL
-from tests.runtime.keeper_bench import SECRET, Bench, Kept, Peer, py, sh
+from tests.harness.keeper_bench import SECRET, Bench, Kept, Peer, py, sh
 
 CAT = ["/bin/cat"]
 DEAF = sh("echo deaf; exec sleep 1000")  # never reads its input

@@ -21,8 +21,8 @@ from flybridge.runtime.keeper.client import (
     KeeperUnreachableError,
 )
 from flybridge.runtime.keeper.process import boot_id, fence
-from tests.runtime.keeper_bench import SECRET, gone, py, sh
-from tests.runtime.keepers import WAIT_S, Heard, Keepers, reaped
+from tests.harness.keeper_bench import SECRET, gone, py, sh
+from tests.harness.keepers import WAIT_S, Heard, Keepers, reaped
 
 
 async def test_a_line_goes_out_and_comes_back(keepers: Keepers) -> None:

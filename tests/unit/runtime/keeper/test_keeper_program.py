@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from flybridge.runtime.keeper import keeper_program as program
 from flybridge.runtime.keeper.keeper_program import ACK, END, EOF, FRAME, INPUT, SIGNAL, Output
 from flybridge.runtime.keeper.process import start_time
-from tests.runtime.keeper_bench import SECRET, Bench, Peer, eventually, gone, py, sh, stop
+from tests.harness.keeper_bench import SECRET, Bench, Peer, eventually, gone, py, sh, stop
 
 CAT = ["/bin/cat"]
 DEAF = sh("echo deaf; exec sleep 1000")  # never reads its input

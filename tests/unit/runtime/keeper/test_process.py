@@ -19,7 +19,7 @@ from flybridge.runtime.keeper.process import (
     fence,
     start_time,
 )
-from tests.runtime.keeper_bench import eventually, gone
+from tests.harness.keeper_bench import eventually, gone
 
 MARK = f"inc_fence_{os.getpid()}"
 Start = Callable[..., "subprocess.Popen[bytes]"]

@@ -14,8 +14,8 @@ from flybridge.runtime.keeper.client import (
 )
 from flybridge.runtime.keeper.start import StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, boot_id, start_time
-from tests.runtime.keeper_bench import sh
-from tests.runtime.keepers import Keepers
+from tests.harness.keeper_bench import sh
+from tests.harness.keepers import Keepers
 
 
 async def test_a_started_keeper_is_known_by_pid_and_start(keepers: Keepers) -> None:

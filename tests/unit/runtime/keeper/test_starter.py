@@ -17,8 +17,8 @@ from flybridge.runtime.keeper import starter_program
 from flybridge.runtime.keeper.keeper_program import descendants, process
 from flybridge.runtime.keeper.process import alive, ancestors, start_time
 from flybridge.runtime.keeper.starter import StarterAlarm
-from tests.runtime.keeper_bench import py, sh
-from tests.runtime.starters import ESCAPE, Starters, of_process, until
+from tests.harness.keeper_bench import py, sh
+from tests.harness.keeper_starters import ESCAPE, Starters, of_process, until
 
 CAT = ["/bin/cat"]
 

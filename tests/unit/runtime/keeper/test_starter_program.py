@@ -13,8 +13,8 @@ import pytest
 
 from flybridge.runtime.keeper import keeper_program as program
 from flybridge.auth import peer
-from tests.runtime.keeper_bench import py
-from tests.runtime.starters import Gateway, Starters, is_dumpable, rss_kib, until
+from tests.harness.keeper_bench import py
+from tests.harness.keeper_starters import Gateway, Starters, is_dumpable, rss_kib, until
 
 CAT = ["/bin/cat"]
 

@@ -12,7 +12,7 @@ from flybridge.runtime.lifecycle.adoption import FORGOTTEN
 from flybridge.runtime.live_session import LiveSession
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 

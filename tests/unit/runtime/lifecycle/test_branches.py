@@ -11,7 +11,7 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.lifecycle.branches import Branches, BranchParams
 from flybridge.session.authorisation import Caller
 from flybridge.runtime.methods.sessions import OpenParams
-from tests.runtime.house import EVERYTHING, House, until
+from tests.harness.runtime_harness import EVERYTHING, House, until
 
 
 @pytest.fixture

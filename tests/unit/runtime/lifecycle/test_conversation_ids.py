@@ -10,8 +10,8 @@ from flybridge.model.ids import SessionId
 from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
 from flybridge.session.ports import SessionRow, Write
 from flybridge.store.memory import MemoryJournal
-from tests.runtime.forging import introduced
-from tests.runtime.house import House, steps, until
+from tests.harness.forged_lines import introduced
+from tests.harness.runtime_harness import House, steps, until
 
 ONE, TWO = SessionId("ses_1"), SessionId("ses_2")
 

@@ -8,7 +8,7 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.services import Limits, Timing
-from tests.runtime.house import House, steps
+from tests.harness.runtime_harness import House, steps
 
 
 @pytest.fixture

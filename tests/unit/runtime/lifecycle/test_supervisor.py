@@ -22,7 +22,7 @@ from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.runtime.house import House, steps, until
+from tests.harness.runtime_harness import House, steps, until
 
 ASKS = steps(
     {"say": "I will look.", "deltas": 3},

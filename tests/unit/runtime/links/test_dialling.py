@@ -14,7 +14,7 @@ from flybridge.runtime.links.dialling import Dialling, settled_upto, was_met
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.unit_of_work import Memory, new_memory
 from flybridge.session.ports import InputRow, Line, OutLine
-from tests.runtime.house import House
+from tests.harness.runtime_harness import House
 from tests.unit.runtime.links.test_tickets import row
 
 

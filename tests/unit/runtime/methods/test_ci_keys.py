@@ -16,7 +16,7 @@ from flybridge.runtime.methods import ci_keys as ci_key_questions
 from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.auth.peer import ALL, OPEN, TALK
-from tests.runtime.house import House, ListClient
+from tests.harness.runtime_harness import House, ListClient
 
 PERSON = Caller(principal="me", scopes=ALL, process="7:1:boot")
 JOB = Caller(principal="me", scopes=OPEN, process="8:1:boot")

@@ -10,8 +10,8 @@ from flybridge.model import events as e
 from flybridge.model.ids import SessionId
 from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
 from flybridge.runtime.links.tickets import ticket_of
-from tests.runtime.house import EVERYTHING
-from tests.server.dial_house import BY_HAND, DialHouse
+from tests.harness.runtime_harness import EVERYTHING
+from tests.harness.dial_in_harness import BY_HAND, DialHouse
 
 pytestmark = pytest.mark.needs("linux")
 

@@ -19,8 +19,8 @@ from flybridge.session.ports import Past
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.runtime.conversations import CONVERSATION, OTHER, Records, told
-from tests.runtime.house import House, ListClient
+from tests.harness.stub_records import CONVERSATION, OTHER, Records, told
+from tests.harness.runtime_harness import House, ListClient
 
 
 def house(folder: Path, *pasts: Past, journal: Any = None) -> tuple[House, Records]:

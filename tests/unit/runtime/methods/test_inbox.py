@@ -12,7 +12,7 @@ from flybridge.runtime.methods.inbox import Inbox
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.panels import Panels
 from flybridge.runtime.methods.sessions import NoParams
-from tests.runtime.house import EVERYTHING, House, steps, until
+from tests.harness.runtime_harness import EVERYTHING, House, steps, until
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from flybridge.model import commands as c
 from flybridge.session.authorisation import Caller
-from tests.runtime.house import EVERYTHING, House, ListClient
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from flybridge.model.ids import SessionId
 from flybridge.runtime.methods.file_search import FileParams
 from flybridge.runtime.methods.overview import Overview
 from flybridge.runtime.methods.sessions import NoParams, SessionQuestions
-from tests.runtime.house import EVERYTHING, House
+from tests.harness.runtime_harness import EVERYTHING, House
 
 
 @pytest.fixture

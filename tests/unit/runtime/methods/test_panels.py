@@ -15,7 +15,7 @@ from flybridge.model.ids import IncarnationId, PromptId
 from flybridge.runtime.methods import panels as module
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.panels import Gathered, PanelName, PanelParams, Panels
-from tests.runtime.house import EVERYTHING, House, steps
+from tests.harness.runtime_harness import EVERYTHING, House, steps
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from flybridge.model import events as e
 from flybridge.runtime.methods import queries
 from flybridge.runtime.live_session import LiveSession
-from tests.runtime.house import House, until
+from tests.harness.runtime_harness import House, until
 
 
 @pytest.fixture

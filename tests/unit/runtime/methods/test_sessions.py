@@ -11,7 +11,7 @@ from flybridge.model.audit import Record
 from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question, SessionQuestions
-from tests.runtime.house import EVERYTHING, House, ListClient
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient
 
 
 @pytest.fixture

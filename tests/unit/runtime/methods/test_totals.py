@@ -13,7 +13,7 @@ from flybridge.runtime import log_scan
 from flybridge.runtime.methods.totals import HOUR_MS, Totals, Usage, UsageParams
 from flybridge.session.ports import SessionRow, Write
 from flybridge.wire.native.messages import EventLine, encode
-from tests.runtime.house import EVERYTHING, House
+from tests.harness.runtime_harness import EVERYTHING, House
 
 DAY_MS = 24 * HOUR_MS
 NOW_MS = 20_000 * DAY_MS + 5 * HOUR_MS  # 2024-10-04, five o'clock

@@ -7,8 +7,8 @@ import pytest
 
 from flybridge.model.events import Notice, Unrecognised
 from flybridge.testing.drivers import NOW_MS
-from tests.drivers.claude.cli import hear, line, response
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_cli import hear, line, response
+from tests.harness.claude_recordings import attached
 
 # As 2.1.325 wrote them, but for what is long.
 HOOK = {

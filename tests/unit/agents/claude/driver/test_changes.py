@@ -9,7 +9,7 @@ from flybridge.agents.claude.driver.changes import PATCH_BYTES
 from flybridge.model.events import BackgroundChanged, Diff, PermissionAuto, Plan
 from flybridge.model.facts import ToolReturned, TurnOver
 from flybridge.session.ports import BLOB_BYTES, Out
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     called,
     can_use_tool,
@@ -22,7 +22,7 @@ from tests.drivers.claude.cli import (
     tool_result,
     tool_use,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
 

@@ -15,7 +15,7 @@ from flybridge.model.facts import InputEchoed, InputRejected, ToolReturned
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.testing.drivers import INCARNATION, NOW_MS, SESSION
 from flybridge.wire.lines import CutLine
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     hear,
     kinds,
@@ -29,7 +29,7 @@ from tests.drivers.claude.cli import (
     tool_use,
     user,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 # ---- inputs --------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from flybridge.model.facts import ItemClosed, ItemOpened, ToolCalled, ToolReturn
 from flybridge.model.ids import ItemId
 from flybridge.session.ports import BLOB_BYTES
 from flybridge.testing.drivers import SESSION
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     block_start,
     block_stop,
@@ -33,7 +33,7 @@ from tests.drivers.claude.cli import (
     tool_start,
     tool_use,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 ITEM = ItemId("itm_kit_1")
 SECOND = ItemId("itm_kit_2")

@@ -15,8 +15,8 @@ from flybridge.agents.claude.driver.memo import (
 from flybridge.errors import StorageCorruptError
 from flybridge.model.ids import ItemId
 from flybridge.testing.drivers import SESSION
-from tests.drivers.claude.cli import delta, hear, message_start, say, text_start
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_cli import delta, hear, message_start, say, text_start
+from tests.harness.claude_recordings import attached
 
 
 def test_no_memo_is_a_new_life() -> None:

@@ -8,7 +8,7 @@ from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
 from flybridge.model.deliveries import Gauge
 from flybridge.model.events import Error, Notice
 from flybridge.model.facts import ItemOpened, TurnOver
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     hear,
     init,
@@ -23,7 +23,7 @@ from tests.drivers.claude.cli import (
     tool_use,
     user,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 
 def test_a_failure_of_the_api_is_an_error_and_no_answer() -> None:

@@ -21,7 +21,7 @@ from flybridge.model.facts import (
 )
 from flybridge.model.ids import InputKey, PromptId
 from flybridge.testing.drivers import NOW_MS, SESSION
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     can_use_tool,
     hear,
@@ -36,7 +36,7 @@ from tests.drivers.claude.cli import (
     tool_result,
     tool_use,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 PROMPT = PromptId("prm_kit_1")
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "destination": "localSettings"}

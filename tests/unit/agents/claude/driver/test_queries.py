@@ -16,8 +16,8 @@ from flybridge.model.capabilities import LinkEnd
 from flybridge.model.deliveries import Answer
 from flybridge.model.ids import InputKey
 from flybridge.testing.drivers import NOW_MS, SESSION
-from tests.drivers.claude.cli import hear, response
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_cli import hear, response
+from tests.harness.claude_recordings import attached
 
 UNKNOWN = {"subtype": "error", "error": "Unsupported", "error_code": "unsupported_request"}
 UNKNOWN_200 = {

@@ -37,9 +37,9 @@ from flybridge.model.ids import InputKey
 from flybridge.session.incarnations import start_spec
 from flybridge.session.ports import Out
 from flybridge.testing.drivers import INCARNATION, NOW_MS, SESSION
-from tests.drivers.claude.cli import hear, init, kinds, line, only, refused, response, say, tell
-from tests.drivers.claude.replay import attached
-from tests.session.sim import Sim
+from tests.harness.claude_cli import hear, init, kinds, line, only, refused, response, say, tell
+from tests.harness.claude_recordings import attached
+from tests.harness.session_sim import Sim
 
 KEY = InputKey("test:1")
 

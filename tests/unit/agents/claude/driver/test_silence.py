@@ -5,7 +5,7 @@ from __future__ import annotations
 from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.model.deliveries import Answer, Gauge, Preview
 from flybridge.session.views import WEDGED_MS, why
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     can_use_tool,
     hear,
@@ -17,8 +17,8 @@ from tests.drivers.claude.cli import (
     tool_result,
     tool_use,
 )
-from tests.drivers.claude.replay import attached
-from tests.session.sim import Sim
+from tests.harness.claude_recordings import attached
+from tests.harness.session_sim import Sim
 
 DAY_MS = 86_400_000
 

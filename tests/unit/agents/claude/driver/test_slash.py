@@ -4,7 +4,7 @@ import pytest
 
 from flybridge.agents.claude.driver import slash
 from flybridge.agents.claude.wire.decode import fields
-from tests.drivers.claude.cli import line
+from tests.harness.claude_cli import line
 
 
 @pytest.mark.parametrize(

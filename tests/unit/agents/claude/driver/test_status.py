@@ -10,8 +10,8 @@ from flybridge.model.events import AgentReady, ModeChanged, ModelChanged, RateLi
 from flybridge.model.facts import TurnOver
 from flybridge.session.ports import Out
 from flybridge.testing.drivers import NOW_MS
-from tests.drivers.claude.cli import event, hear, init, kinds, line, only, result
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_cli import event, hear, init, kinds, line, only, result
+from tests.harness.claude_recordings import attached
 
 
 def message_with(usage: dict[str, Any]) -> bytes:

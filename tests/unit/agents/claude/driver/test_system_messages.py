@@ -8,8 +8,8 @@ import pytest
 from flybridge.agents.claude.driver.slash import MAX_COMMANDS
 from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
 from flybridge.model.events import AgentReady, ModelChanged, Notice
-from tests.drivers.claude.cli import assistant, hear, init, kinds, line, result, text
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_cli import assistant, hear, init, kinds, line, result, text
+from tests.harness.claude_recordings import attached
 
 
 def test_a_task_in_the_foreground_is_no_news() -> None:

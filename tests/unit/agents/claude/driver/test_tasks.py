@@ -7,7 +7,7 @@ from flybridge.agents.claude.driver.memo import MAX_TASKS
 from flybridge.model.events import Notice, Tasks
 from flybridge.session.ports import Out
 from flybridge.testing.drivers import SESSION
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     called,
     hear,
@@ -18,7 +18,7 @@ from tests.drivers.claude.cli import (
     tool_result,
     tool_use,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 
 def tasks_of(facts: list[Out]) -> list[dict[str, Any]]:

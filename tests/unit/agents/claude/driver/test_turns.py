@@ -14,7 +14,7 @@ from flybridge.model.events import ConversationLost, Error, Notice
 from flybridge.model.facts import InputEchoed, ItemClosed, TurnOver
 from flybridge.model.ids import InputKey
 from flybridge.testing.drivers import INCARNATION, SESSION
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     assistant,
     block_stop,
     event,
@@ -34,7 +34,7 @@ from tests.drivers.claude.cli import (
     text_start,
     user,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 
 def resumed() -> ClaudeDriver:

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from flybridge.agents.claude.transcripts import conversation as h
-from tests.drivers.claude.written import SESSION, Writer, golden, line, talk
+from tests.harness.claude_transcripts import SESSION, Writer, golden, line, talk
 
 
 def kinds(lines: list[bytes]) -> list[str]:

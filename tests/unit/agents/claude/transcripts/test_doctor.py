@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flybridge.agents.claude.transcripts import doctor as d
 from flybridge.agents.claude.wire import transcript as t
 from flybridge.wire.lines import CutLine
-from tests.drivers.claude.written import GOLDEN, Writer, golden, line, talk
+from tests.harness.claude_transcripts import GOLDEN, Writer, golden, line, talk
 
 HOME = "-home-ada-boat"
 

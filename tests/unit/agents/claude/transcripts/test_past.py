@@ -18,7 +18,7 @@ from flybridge.model.ids import SessionId
 from flybridge.session.evolve import evolve
 from flybridge.session.ports import BLOB_BYTES, Past
 from flybridge.session.state import State
-from tests.drivers.claude.written import GOLDEN, SESSION, Writer, golden, talk
+from tests.harness.claude_transcripts import GOLDEN, SESSION, Writer, golden, talk
 
 pieces = st.builds(
     h.Piece,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from flybridge.agents.claude.transcripts.tree import Tree
 from flybridge.agents.claude.wire import transcript as t
-from tests.drivers.claude.written import GOLDEN, Writer, golden, line, talk
+from tests.harness.claude_transcripts import GOLDEN, Writer, golden, line, talk
 
 
 def way(lines: list[bytes]) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from flybridge.agents.claude.wire import transcript as t
 from flybridge.wire.lines import CutLine
-from tests.drivers.claude.written import GOLDEN, golden, line
+from tests.harness.claude_transcripts import GOLDEN, golden, line
 
 FILES = sorted(path.stem for path in GOLDEN.glob("*.jsonl"))
 

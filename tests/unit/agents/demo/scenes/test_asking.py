@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from flybridge.agents.demo.scenes.asking import COLOUR, CREW, NAME, PLAN
-from tests.demo.stream_client import DEMO, Host, Json, Reply, allow, asked, deny, results, spoken
+from tests.harness.agent_host import DEMO, Host, Json, Reply, allow, asked, deny, results, spoken
 
 
 def answering(**answers: object) -> Reply:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.demo.stream_client import Host, results, shape
+from tests.harness.agent_host import Host, results, shape
 
 
 def test_every_kind_of_tool_is_called_and_none_is_asked_about() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import base64
 import struct
 
-from tests.demo.stream_client import Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import Host, Json, kind, shapes, spoken
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 3, 2)
 

@@ -6,7 +6,7 @@ import pytest
 
 from flybridge.agents.demo.pictures import dimensions
 from flybridge.agents.demo.scenes.large import CREW, FILE_BYTES, LINES, OUTPUT_BYTES, PIXELS, TOOLS
-from tests.demo.stream_client import Host, Json, allow, results, shape
+from tests.harness.agent_host import Host, Json, allow, results, shape
 
 
 def played(what: str) -> list[Json]:

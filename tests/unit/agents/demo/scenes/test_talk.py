@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from flybridge.agents.demo.scenes.talk import FLOOD, SHOWCASE
-from tests.demo.stream_client import Host, kind, shapes, spoken
+from tests.harness.agent_host import Host, kind, shapes, spoken
 
 
 def test_the_showcase_has_what_a_front_end_must_show() -> None:

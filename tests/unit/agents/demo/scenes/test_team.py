@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.demo.stream_client import (
+from tests.harness.agent_host import (
     Host,
     Json,
     allow,

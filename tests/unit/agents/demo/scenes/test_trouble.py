@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from flybridge.agents.demo.scenes.trouble import CRASH_STATUS
-from tests.demo.stream_client import Host, kind, shapes, spoken
+from tests.harness.agent_host import Host, kind, shapes, spoken
 
 
 def test_an_error_is_the_apis_and_the_session_goes_on() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from flybridge.agents.demo.scenes.work import GREETER, LOUD, PLAIN, PROGRAM
-from tests.demo.stream_client import DEMO, Host, allow, asked, deny, results, shapes, spoken
+from tests.harness.agent_host import DEMO, Host, allow, asked, deny, results, shapes, spoken
 
 FREELY = (DEMO, "--permission-mode", "bypassPermissions")
 

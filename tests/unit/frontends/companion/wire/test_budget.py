@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from flybridge.frontends.companion.wire import budget
 from flybridge.frontends.companion.wire.budget import encode, fit, slot_name
 from flybridge.frontends.companion.wire.messages import MAX_FRAME_BYTES, AgentStatus, SpawnResult
-from tests.hidden_characters import HIDDEN
+from tests.harness.hidden_characters import HIDDEN
 
 awkward = st.text(
     st.sampled_from('a"\\\n\t\0\x1b\x7f\u202e\u200b\ufeff\ud83d\udc4d\U0001f600é…字')

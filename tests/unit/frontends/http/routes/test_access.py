@@ -10,9 +10,9 @@ from flybridge.session.authorisation import FORWARDED
 from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.frontends.http.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
-from tests.login import headers_for
-from tests.server.relay import ask, relaying
-from tests.server.web import Web
+from tests.harness.login import headers_for
+from tests.harness.relay import ask, relaying
+from tests.harness.http_harness import Web
 
 
 async def test_a_ticket_is_traded_for_a_cookie_once(web: Web) -> None:

@@ -8,8 +8,8 @@ from flybridge.listeners.http.problems import HttpError
 from flybridge.frontends.http.routes import blobs
 from flybridge.frontends.http.routes.blobs import range_of
 from flybridge.session.ports import BLOB_BYTES
-from tests.runtime.house import steps
-from tests.server.web import Web
+from tests.harness.runtime_harness import steps
+from tests.harness.http_harness import Web
 
 BINARY = {"content-type": "application/octet-stream"}
 

@@ -6,7 +6,7 @@ import msgspec
 
 from flybridge.runtime.methods.overview import Agents
 from flybridge.runtime.methods.totals import Usage
-from tests.server.web import Web
+from tests.harness.http_harness import Web
 
 
 async def test_health_tells_anybody_that_it_answers_and_no_more(web: Web) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 from flybridge.model import events as e
 from flybridge.runtime.live_session import LiveSession
 from flybridge.testing import recorder
-from tests.runtime.house import steps, until
-from tests.server.web import Web
+from tests.harness.runtime_harness import steps, until
+from tests.harness.http_harness import Web
 
 ASK = steps({"tool": "Bash", "input": {"command": "rm -rf build"}, "ask": True})
 

@@ -15,9 +15,9 @@ from flybridge.model import events as e
 from flybridge.runtime.methods.panels import PanelName
 from flybridge.frontends.http.routes.session_io import EventPage, Outcome, cursor_of
 from flybridge.testing import recorder
-from tests.runtime.house import steps
-from tests.server.stream import EventSource
-from tests.server.web import Web
+from tests.harness.runtime_harness import steps
+from tests.harness.event_stream import EventSource
+from tests.harness.http_harness import Web
 
 
 async def test_what_was_said_is_in_the_log_page_by_page(web: Web) -> None:

@@ -7,8 +7,8 @@ from flybridge.runtime.methods.sessions import OpenParams
 from flybridge.frontends.http.routes.sessions import NewSession
 from flybridge.session.views import SessionView
 from flybridge.testing import recorder
-from tests.runtime.house import until
-from tests.server.web import Web
+from tests.harness.runtime_harness import until
+from tests.harness.http_harness import Web
 
 
 async def test_a_session_is_opened_listed_and_looked_at(web: Web) -> None:

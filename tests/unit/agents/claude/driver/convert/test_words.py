@@ -9,7 +9,7 @@ from flybridge.agents.claude.driver.convert import words as t
 from flybridge.errors import NotSupportedError
 from flybridge.model.content import Document, Image, Text
 from flybridge.agents.claude.wire import messages as w
-from tests.drivers.claude.cli import (
+from tests.harness.claude_cli import (
     block_start,
     event,
     hear,
@@ -18,7 +18,7 @@ from tests.drivers.claude.cli import (
     response,
     user,
 )
-from tests.drivers.claude.replay import attached
+from tests.harness.claude_recordings import attached
 
 
 def quiet_delta(kind: str) -> bytes:

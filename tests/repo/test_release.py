@@ -8,7 +8,7 @@ import tomllib
 from typing import Any
 
 import flybridge
-from tests.house.tree import ROOT
+from tests.repo.tree import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCK = (ROOT / "requirements.lock").read_text()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.house.tree import PACKAGE
+from tests.repo.tree import PACKAGE
 
 BUILT = PACKAGE / "server" / "built"
 KB = 1000

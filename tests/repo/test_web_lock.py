@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.repo.tree import ROOT
 
 WEB = ROOT / "web"
 MANIFEST: dict[str, Any] = json.loads((WEB / "package.json").read_text())

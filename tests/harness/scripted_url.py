@@ -19,7 +19,7 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from tests.client.scripted import Peer, ScriptedGateway
+from tests.harness.scripted_gateway import Peer, ScriptedGateway
 
 TOKEN_ID, SECRET = "abc123", "s" * 43
 TOKEN = f"fbt_{TOKEN_ID}.{SECRET}"

@@ -11,7 +11,7 @@ lines are rewritten to use ours. What the driver wrote is kept beside what the h
 and what the host wrote that no host of ours would is kept with the reason.
 
 ``facts.txt`` beside the recordings says what facts come of each of them. When the driver
-learns something, ``python -m tests.drivers.claude.replay`` writes it anew, to be read.
+learns something, ``python -m tests.harness.claude_recordings`` writes it anew, to be read.
 """
 
 from __future__ import annotations

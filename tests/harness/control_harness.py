@@ -27,8 +27,8 @@ from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control.times import format_time
 from flybridge.wire.native.messages import Welcome
-from tests.runtime.house import House, until
-from tests.server.web import OWNER, Web
+from tests.harness.runtime_harness import House, until
+from tests.harness.http_harness import OWNER, Web
 
 Json = dict[str, Any]
 LEAD = Caller(principal="lead", scopes=frozenset({"control"}), door="unix")

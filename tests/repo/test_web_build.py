@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.repo.tree import ROOT
 from tools import build_web
 
 MODULES = ROOT / "web" / "node_modules"

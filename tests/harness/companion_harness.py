@@ -29,9 +29,9 @@ from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.session.ports import Journal
 from flybridge.store.devices import DeviceFile, SlotSpec
 from flybridge.testing import recorder
-from tests.runtime.house import EVERYTHING, House, until
-from tests.server.handheld import Handheld
-from tests.server.relay import RULES
+from tests.harness.runtime_harness import EVERYTHING, House, until
+from tests.harness.handheld import Handheld
+from tests.harness.relay import RULES
 
 HERE = "127.0.0.1"
 ELSEWHERE = "127.0.0.2"

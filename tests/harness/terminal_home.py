@@ -25,8 +25,8 @@ from typing import Any
 import flybridge.testing.recorder
 from flybridge.client import connect
 from flybridge.errors import SessionNotFoundError
-from tests import leftovers
-from tests.cli.screen_model import ScreenModel
+from tests.harness import leftovers
+from tests.harness.screen_model import ScreenModel
 
 WAIT_S = 20.0
 FAST = "flybridge-demo-fast"  # a model of the demo agent: it does not wait between words

@@ -23,7 +23,7 @@ from flybridge.auth.gate import Gate
 from flybridge.session.ports import Journal
 from flybridge.testing import recorder
 from flybridge.testing.recorder import executed, finished
-from tests.runtime.house import EVERYTHING, House, until
+from tests.harness.runtime_harness import EVERYTHING, House, until
 
 DIALLER = Path(__file__).with_name("dialler.py")
 NEW = ["/bin/echo", "2.1.325 (Claude Code)"]

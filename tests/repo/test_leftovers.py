@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import leftovers
+from tests.harness import leftovers
 
 HERE = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import PACKAGE, ROOT, files, name
+from tests.repo.tree import PACKAGE, ROOT, files, name
 from tools import generate, pages
 
 MAPS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md"]  # pages that name paths

@@ -35,7 +35,7 @@ from flybridge.listeners.upgrade import Room, Timing
 from flybridge.listeners.websocket import PATH, WebSocketDoor
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import Welcome
-from tests.login import headers_for
+from tests.harness.login import headers_for
 
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 PATIENCE_S = 20.0

@@ -6,9 +6,9 @@ import random
 import signal
 
 from flybridge.runtime.keeper.keeper_program import processes, read_file
-from tests import leftovers
-from tests.cli.at_terminal import Home
-from tests.cli.run_script import Frame, Script, finished, marker, steps
+from tests.harness import leftovers
+from tests.harness.terminal_home import Home
+from tests.harness.run_script import Frame, Script, finished, marker, steps
 
 HAPPENINGS = ("nothing", "agent", "eof", "cancel", "term", "kill", "kill twice", "gateway")
 EXITS = {"run.completed": 0, "run.cancelled": 0, "run.failed": 1}

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from flybridge.listeners.http.route import API
-from tests.server.web import Web
+from tests.harness.http_harness import Web
 
 
 class Frame:

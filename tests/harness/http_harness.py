@@ -42,9 +42,9 @@ from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome
-from tests.login import headers_for
-from tests.runtime.house import House
-from tests.server.relay import RULES
+from tests.harness.login import headers_for
+from tests.harness.runtime_harness import House
+from tests.harness.relay import RULES
 
 OWNER = f"uid:{os.geteuid()}"
 JSON = "application/json"

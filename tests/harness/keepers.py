@@ -16,7 +16,7 @@ from flybridge.runtime.keeper.client import (
 )
 from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, start_time
-from tests.runtime.keeper_bench import SECRET
+from tests.harness.keeper_bench import SECRET
 
 WAIT_S = 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.house.tree import files, name
+from tests.repo.tree import files, name
 
 # in pieces, so that this file does not hold them either
 FORBIDDEN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.house.tree import ROOT
+from tests.repo.tree import ROOT
 
 
 def test_the_oldest_browsers_are_written_down() -> None:

@@ -14,7 +14,7 @@ from flybridge.runtime.keeper.keeper_program import descendants, process
 from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.runtime.keeper.starter import KeeperStarter, StarterAlarm
-from tests.runtime.keepers import Keepers
+from tests.harness.keepers import Keepers
 
 WAIT_S = 60.0
 

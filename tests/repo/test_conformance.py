@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import ROOT
+from tests.repo.tree import ROOT
 from tools import conformance
 
 DOCUMENT = """

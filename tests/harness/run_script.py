@@ -10,7 +10,7 @@ import threading
 import time
 from typing import Any
 
-from tests.cli.at_terminal import Home
+from tests.harness.terminal_home import Home
 
 WAIT_S = 15.0
 TERMINAL = ("run.completed", "run.failed", "run.cancelled")
