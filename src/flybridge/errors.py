@@ -6,6 +6,7 @@ FlybridgeError
 │   └── RemoteProtocolError     the peer sent something the protocol forbids
 ├── RefusedError                well-formed, but not now or not by you; nothing happened
 │   ├── InvalidRequestError     the request makes no sense as written
+│   │   └── InvalidOptionError  the agent has no such option, or not with that value
 │   ├── NotAllowedError         the caller lacks the scope
 │   ├── NotAuthenticatedError   no credential, or none that is good
 │   │   └── LoginIncompleteError  a good cookie without the login key that belongs to it
@@ -15,6 +16,7 @@ FlybridgeError
 │   ├── SessionNotFoundError    no such session, or none this caller may see
 │   ├── SessionClosedError      the session was closed for good
 │   ├── NotLiveError            no agent runs in it, and none is to be started
+│   ├── AgentUnavailableError   this gateway cannot drive the session's agent
 │   ├── RequestReusedError      the same request id came with another body
 │   ├── BusyError               a bounded queue is full
 │   ├── PromptClosedError       the prompt is no longer open
@@ -24,6 +26,7 @@ FlybridgeError
 │   └── NotSupportedError       this agent, or this version of it, cannot do that
 ├── AgentError
 │   ├── AgentNotFoundError      the agent's program is not installed
+│   ├── AgentKindError          no package provides this kind of agent, or it cannot be loaded
 │   ├── AgentStartError         the agent's process could not be started
 │   ├── TransportRefusedError   this version of the agent does not connect to us
 │   ├── AgentExitedError        the agent's process ended before it could be done
@@ -43,7 +46,8 @@ FlybridgeError
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 
 class FlybridgeError(Exception):
@@ -76,6 +80,19 @@ class RefusedError(FlybridgeError):
 
 class InvalidRequestError(RefusedError):
     code = "invalid_request"
+
+
+class InvalidOptionError(InvalidRequestError):
+    """The agent has no such option, or not with that value."""
+
+    code = "invalid_option"
+
+    def __init__(self, agent: str, *, option: str, reason: str, messages: Sequence[str]) -> None:
+        super().__init__(f"{agent}: {'; '.join(messages)}")
+        self.agent = agent
+        self.option = option
+        self.reason = reason
+        self.problems = "\n".join(messages)
 
 
 class NotAllowedError(RefusedError):
@@ -128,17 +145,30 @@ class FolderNotTrustedError(RefusedError):
     code = "folder_not_trusted"
 
     def __init__(
-        self, folder: str, *, files: list[str], instructions: list[str] | None = None
+        self,
+        folder: str,
+        *,
+        files: list[str],
+        instructions: list[str] | None = None,
+        agent: str = "",
+        restrict: Literal["supported", "unsupported"] = "supported",
     ) -> None:
+        can_restrict = restrict == "supported"
         more = f" and {len(files) - 5} more" if len(files) > 5 else ""
+        named = f" --agent {agent}" if agent else ""
+        without = "pass --folder restrict to start without them, " if can_restrict else ""
+        values = "restrict or trust" if can_restrict else "trust"
         super().__init__(
-            f"{folder} brings its own settings: {', '.join(files[:5])}{more}. "
-            "Pass --folder restrict to leave them out, run `flybridge trust add` in a terminal "
-            "to trust the folder, or set folder_settings in your config.yaml"
+            f"{folder} brings its own settings: {', '.join(files[:5])}{more}. Choose what to do "
+            f"with them: {without}pass --folder trust (in a terminal) to obey them, run "
+            f"`flybridge trust add{named}` in a terminal, or, also for CI, set folder_settings to "
+            f"{values} in your config.yaml"
         )
         self.folder = folder
         self.files = "\n".join(files)
         self.instructions = "\n".join(instructions or [])  # read in any case, never asked about
+        self.agent = agent
+        self.restrict = restrict
 
 
 class SessionNotFoundError(RefusedError):
@@ -161,6 +191,18 @@ class NotLiveError(RefusedError):
     """No agent runs in the session, and this does not start one."""
 
     code = "not_live"
+
+
+class AgentUnavailableError(RefusedError):
+    """This gateway cannot drive the agent of the session, which can be read and not be used."""
+
+    code = "agent_unavailable"
+
+    def __init__(self, agent: str, kind: str, *, reason: str) -> None:
+        super().__init__(f"this session is read-only: {reason}")
+        self.agent = agent
+        self.kind = kind
+        self.reason = reason
 
 
 class RequestReusedError(RefusedError):
@@ -232,6 +274,17 @@ class AgentNotFoundError(AgentError):
         self.agent = agent
         self.program = program
         self.available = tuple(available)
+
+
+class AgentKindError(AgentError):
+    """A kind of agent that no package provides, that two provide, or that cannot be loaded."""
+
+    code = "agent_kind"
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(f"agents of the kind {kind!r} cannot be used: {reason}")
+        self.kind = kind
+        self.reason = reason
 
 
 class AgentStartError(AgentError):

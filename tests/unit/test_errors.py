@@ -17,6 +17,10 @@ CLASSES = [
 TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.NotAllowedError("approve"), "this needs the right to approve"),
     (errors.NotAllowedError("input", why="view only"), "this needs the right to input: view only"),
+    (
+        errors.InvalidOptionError("a", option="x", reason="unknown_option", messages=["b", "c"]),
+        "a: b; c",
+    ),
     (errors.NotAuthenticatedError(), "log in first"),
     (
         errors.LoginIncompleteError(),
@@ -25,9 +29,16 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
     (errors.TooManyTriesError(7), "too many wrong tries; wait 7 s"),
     (
         errors.FolderNotTrustedError("/p", files=["/p/.mcp.json"]),
-        "/p brings its own settings: /p/.mcp.json. Pass --folder restrict to leave them out, "
-        "run `flybridge trust add` in a terminal to trust the folder, or set folder_settings in "
-        "your config.yaml",
+        "/p brings its own settings: /p/.mcp.json. Choose what to do with them: pass "
+        "--folder restrict to start without them, pass --folder trust (in a terminal) to obey "
+        "them, run `flybridge trust add` in a terminal, or, also for CI, set folder_settings to "
+        "restrict or trust in your config.yaml",
+    ),
+    (
+        errors.FolderNotTrustedError("/p", files=["/p/x"], agent="other", restrict="unsupported"),
+        "/p brings its own settings: /p/x. Choose what to do with them: pass --folder trust (in a "
+        "terminal) to obey them, run `flybridge trust add --agent other` in a terminal, or, also "
+        "for CI, set folder_settings to trust in your config.yaml",
     ),
     (errors.SessionNotFoundError("ses_1"), "no session 'ses_1'"),
     (errors.SessionClosedError("ses_1"), "session ses_1 is closed"),
@@ -49,6 +60,14 @@ TEXTS: list[tuple[FlybridgeError, str]] = [
         "Unknown agent 'cody'. Available: claude, demo.",
     ),
     (errors.AgentNotFoundError("claude", program="claude"), "claude: program 'claude' not found"),
+    (
+        errors.AgentKindError("boat", "there is none"),
+        "agents of the kind 'boat' cannot be used: there is none",
+    ),
+    (
+        errors.AgentUnavailableError("kayak", "boat", reason="no agent 'kayak' is configured"),
+        "this session is read-only: no agent 'kayak' is configured",
+    ),
     (errors.AgentStartError("claude", reason="no space"), "claude did not start: no space"),
     (
         errors.TransportRefusedError("claude", version="2.1.325", last="2.1.120"),

@@ -6,15 +6,17 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from flybridge.model.options import Value
+
 # "socket": the agent connects to us instead of using its pipes. "by_hand": so it does, and a
 # person starts it; only its first life, all later ones are "socket".
 Transport: TypeAlias = Literal["stdio", "socket", "by_hand"]
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What else may be wanted of an agent, in every life of its session.
+    """Hold Claude's options as 0.1 wrote and read them; kept for one release.
 
-    An agent that cannot do one of these does not start. JSON is given as text.
+    Everything inside uses ``StartOptions``, which this form is converted to.
     """
 
     effort: str = ""
@@ -45,6 +47,19 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     transport: Transport = "stdio"
 
 
+class StartOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Hold what else an agent is started with, in every life of its session.
+
+    ``agent_options`` are the agent's own: the schema that it publishes says which there are.
+    An agent that cannot do one of these does not start.
+    """
+
+    effort: str = ""
+    budget_usd: float = 0.0  # 0: no limit
+    transport: Transport = "stdio"
+    agent_options: dict[str, Value] = {}
+
+
 class OpenSpec(msgspec.Struct, frozen=True, kw_only=True):
     """How a session's agent is to be started."""
 
@@ -62,7 +77,25 @@ class OpenSpec(msgspec.Struct, frozen=True, kw_only=True):
     fork: bool = False  # go on in a copy: the conversation itself stays as it is
     fork_session: str = ""  # the copy's id
     dial_in: str = ""  # where an agent that connects to us finds us; the runtime says it
-    options: Options = Options()
+    effort: str = ""
+    budget_usd: float = 0.0  # 0: no limit
+    transport: Transport = "stdio"
+    agent_options: dict[str, Value] = {}  # as the agent's schema types them
+
+
+class Mode(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A permission mode of an agent.
+
+    ``freedom`` orders the modes of one agent by how much it may do without asking: 0 is what it
+    may do by default, a negative number is less, a positive number is more. The first mode with
+    0 is the default mode. A mode that an agent does not publish counts as granting everything.
+    """
+
+    id: str
+    freedom: int
+    plans: bool = False  # it only plans, until somebody approves the plan
+    name: str = ""  # as people read it; "": they read the id
+    description: str = ""  # one sentence: what the agent does in this mode without asking
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,10 +106,13 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     echoes_input: bool = False  # proves that it read a message
     resumes: bool = False
     steers: bool = True  # takes a message while a turn runs
+    # takes the id of a new conversation from us; else it chooses one, and AgentReady tells it
+    names_conversations: bool = False
     commands: frozenset[str] = frozenset()  # tags of commands it takes beyond send_input
     at_start: frozenset[str] = frozenset()  # of those, the ones it takes only when it starts
     queries: frozenset[str] = frozenset()
-    modes: frozenset[str] = frozenset()
+    modes: frozenset[str] = frozenset()  # permission modes that can be chosen
+    known_modes: tuple[Mode, ...] = ()  # these and others that it may report
     efforts: frozenset[str] = frozenset()
     transports: frozenset[str] = frozenset({"stdio"})
 
@@ -85,8 +121,6 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     env: dict[str, str] = {}  # added to the allow-listed environment
     cwd: str
-    link: Literal["stdio", "unix-websocket", "dials-in"] = "stdio"
-    shared: bool = False  # one process, many sessions
 
 
 class LinkEnd(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from flybridge.model.agent_kinds import KINDS_OF_0_1
+
 
 class CiKey(msgspec.Struct, frozen=True, kw_only=True):
     """A key as it is stored: only the SHA-256 digest of its secret is kept."""
@@ -14,3 +16,4 @@ class CiKey(msgspec.Struct, frozen=True, kw_only=True):
     digest: str  # of the secret, in hex
     created_ms: int
     expires_ms: int = 0  # 0: when it is revoked
+    kinds: tuple[str, ...] = KINDS_OF_0_1  # of the agents for which it allows them

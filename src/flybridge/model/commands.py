@@ -40,8 +40,9 @@ class AnswerPermission(msgspec.Struct, frozen=True, kw_only=True, tag="answer_pe
     """Decide an open permission prompt.
 
     ``digest`` is the prompt's own, as it was shown: an answer cannot land on another input.
-    ``updated_input`` changes what the tool gets; ``remember`` names suggestions by index, and
-    ``place`` where they are to hold: beyond this session they need the right to administer.
+    ``updated_input`` changes what the tool gets; ``remember`` names offers that belong to this
+    decision, by index, and ``place`` where they are to hold: beyond this session they need the
+    right to administer.
     """
 
     prompt: PromptId

@@ -15,10 +15,17 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, Transport
 from flybridge.model.content import Content
+from flybridge.model.diffs import DiffHunk
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
 from flybridge.model.kinds import InputKind, ItemKind, ItemStatus, Outcome
+from flybridge.model.limits import UsageLimit
+from flybridge.model.offers import Offer
+from flybridge.model.options import Value
+from flybridge.model.questions import PromptQuestion
+from flybridge.model.tasks import AgentTask, BackgroundTask
+from flybridge.model.tools import NO_SUBJECT, ToolKind, ToolSubject
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,13 +47,21 @@ class SessionOpened(_Event, frozen=True, kw_only=True, tag="session.opened"):
     forked: bool = False  # in a copy of it
     continued: bool = False  # gone on with whatever was last talked about in cwd
     from_pr: str = ""  # gone on with the conversation of a pull request
-    options: Options = Options()
+    effort: str = ""
+    budget_usd: float = 0.0  # 0: no limit
+    transport: Transport = "stdio"
+    agent_options: dict[str, Value] = {}  # the agent's own, by name
+    options: Options = Options()  # the same as 0.1 wrote it; goes away after one release
+    kind: str = ""  # of the agent; "": written before kinds were recorded
+    version: str = ""  # of the agent's program, if it was known
 
 
 class SessionChanged(_Event, frozen=True, kw_only=True, tag="session.changed"):
     title: str | None = None
     archived: bool | None = None
-    options: Options | None = None  # from the next life of the agent on
+    effort: str | None = None  # this and agent_options: from the next life of the agent on
+    agent_options: dict[str, Value] | None = None  # all of them
+    options: Options | None = None  # the same as 0.1 wrote it; goes away after one release
 
 
 class SessionClosed(_Event, frozen=True, kw_only=True, tag="session.closed"):
@@ -64,14 +79,24 @@ class AgentStarted(_Event, frozen=True, kw_only=True, tag="agent.started"):
 
 
 class AgentConnected(_Event, frozen=True, kw_only=True, tag="agent.connected"):
-    """The keeper holds the process and its channels; from here on input can be written."""
+    """The keeper holds the process and its channels; from here on lines can be written."""
 
     incarnation: IncarnationId
     adopted: bool = False  # a restarted gateway found it alive
+    accepts_input: bool = True  # False: messages wait for ``agent.accepts_input``
+
+
+class AgentAcceptsInput(_Event, frozen=True, kw_only=True, tag="agent.accepts_input"):
+    """An agent that had to get ready after it was connected takes messages now."""
+
+    incarnation: IncarnationId
 
 
 class AgentReady(_Event, frozen=True, kw_only=True, tag="agent.ready"):
-    """What the agent says of itself; comes again whenever it says it anew."""
+    """Describe the agent, in its own words; comes again whenever it describes itself anew.
+
+    Whether it takes messages is said by ``agent.accepts_input``.
+    """
 
     agent_session: str = ""
     model: str = ""
@@ -211,6 +236,8 @@ class ToolStarted(_Event, frozen=True, kw_only=True, tag="tool.started"):
     input: Raw | UnsetType = UNSET
     parent: ItemId = ItemId("")
     blob: str = ""  # the whole input, when it is too long for a row
+    kind: ToolKind | Literal[""] = ""  # "": written before calls had a kind (session/old_tools.py)
+    subject: ToolSubject = NO_SUBJECT
 
 
 class ToolResult(_Event, frozen=True, kw_only=True, tag="tool.result"):
@@ -225,8 +252,9 @@ class ToolResult(_Event, frozen=True, kw_only=True, tag="tool.result"):
 class Diff(_Event, frozen=True, kw_only=True, tag="diff"):
     item: ItemId
     path: str
-    patch: Raw
+    patch: Raw  # the agent's own form; to be read from ``hunks``, where they are
     blob: str = ""  # all of the patch, when it is too long for a row
+    hunks: tuple[DiffHunk, ...] = ()
 
 
 class Plan(_Event, frozen=True, kw_only=True, tag="plan"):
@@ -236,7 +264,8 @@ class Plan(_Event, frozen=True, kw_only=True, tag="plan"):
 
 
 class Tasks(_Event, frozen=True, kw_only=True, tag="tasks"):
-    tasks: Raw
+    tasks: Raw  # the agent's own list; to be read from ``items``, where they are
+    items: tuple[AgentTask, ...] = ()
 
 
 # ---- people are asked ------------------------------------------------------------------------
@@ -250,10 +279,13 @@ class PermissionRequested(_Event, frozen=True, kw_only=True, tag="permission.req
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
     reason: str = ""
-    suggestions: tuple[Raw, ...] = ()
+    suggestions: tuple[Raw, ...] = ()  # deprecated: the agent's own form of ``offers``, by index
+    offers: tuple[Offer, ...] = ()  # what can be accepted along with it, by index
     can_edit: bool = True
     agent: str = ""  # the kind of sub-agent that asks; "": the main agent
     detail: Raw | UnsetType = UNSET
+    kind: ToolKind | Literal[""] = ""  # of the call, as in tool.started
+    subject: ToolSubject = NO_SUBJECT
 
 
 class PermissionClosed(_Event, frozen=True, kw_only=True, tag="permission.closed"):
@@ -262,7 +294,8 @@ class PermissionClosed(_Event, frozen=True, kw_only=True, tag="permission.closed
     by: str = ""
     message: str = ""
     edited: bool = False
-    rules: tuple[Raw, ...] = ()  # suggestions that hold from here on
+    rules: tuple[Raw, ...] = ()  # deprecated: the agent's own form of ``offers``
+    offers: tuple[Offer, ...] = ()  # accepted: they hold from here on
     place: str = ""  # and where
     input: Raw | UnsetType = UNSET  # what was allowed instead of what was asked, if it was edited
     blob: str = ""  # all of that, when it is too long for a row
@@ -280,10 +313,11 @@ class PermissionAuto(_Event, frozen=True, kw_only=True, tag="permission.auto"):
 class QuestionRequested(_Event, frozen=True, kw_only=True, tag="question.requested"):
     prompt: PromptId
     questions: Raw
-    digest: str
+    digest: str  # sha256 of the whole questions: what an answer is bound to
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
     agent: str = ""  # the kind of sub-agent that asks; "": the main agent
+    asked: tuple[PromptQuestion, ...] = ()  # the same, typed; nothing: only ``questions`` has them
 
 
 class QuestionClosed(_Event, frozen=True, kw_only=True, tag="question.closed"):
@@ -305,6 +339,7 @@ class BackgroundChanged(_Event, frozen=True, kw_only=True, tag="background.chang
     """What runs beside the conversation, and would end with the agent: all of it, each time."""
 
     tasks: tuple[Raw, ...] = ()
+    running: tuple[BackgroundTask, ...] = ()  # the same, typed
 
 
 class ModeChanged(_Event, frozen=True, kw_only=True, tag="mode.changed"):
@@ -325,6 +360,7 @@ class RateLimit(_Event, frozen=True, kw_only=True, tag="rate_limit"):
     status: str
     resets_ms: int = 0
     detail: Raw | UnsetType = UNSET
+    limits: tuple[UsageLimit, ...] = ()  # the one it is about first
 
 
 class Notice(_Event, frozen=True, kw_only=True, tag="notice"):
@@ -371,6 +407,7 @@ Event: TypeAlias = (
     | SessionClosed
     | AgentStarted
     | AgentConnected
+    | AgentAcceptsInput
     | AgentReady
     | AgentExited
     | History

@@ -31,6 +31,9 @@ from flybridge.model.events import (
 )
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
 from flybridge.model.kinds import ItemKind, ItemStatus
+from flybridge.model.offers import Offer
+from flybridge.model.questions import PromptQuestion
+from flybridge.model.tools import NO_SUBJECT, ToolKind, ToolSubject
 
 Fate: TypeAlias = Literal["not_taken", "unread", "read", "unknown"]
 
@@ -45,6 +48,7 @@ class _Fact(msgspec.Struct, frozen=True, kw_only=True):
 class LinkUp(_Fact, frozen=True, kw_only=True):
     incarnation: IncarnationId
     adopted: bool = False
+    ready: bool = True  # the driver has said ``AcceptsInput`` already
 
 
 class Wrote(_Fact, frozen=True, kw_only=True):
@@ -71,6 +75,18 @@ class NotSent(_Fact, frozen=True, kw_only=True):
 
 
 # ---- from a driver ---------------------------------------------------------------------------
+
+
+class AcceptsInput(_Fact, frozen=True, kw_only=True):
+    """The agent takes input now: messages that wait for it may leave.
+
+    A driver says it once in each life of its agent, in ``connected`` where no handshake is needed;
+    again does no harm. Answers, interrupts and settings do not wait for it. The event
+    ``agent.accepts_input`` records it; ``agent.ready`` is another event: it describes the agent.
+    """
+
+
+Ready = AcceptsInput  # its former name, for drivers of other packages; kept for one release
 
 
 class TurnBegan(_Fact, frozen=True, kw_only=True):
@@ -109,6 +125,8 @@ class ToolCalled(_Fact, frozen=True, kw_only=True):
     input: Raw | UnsetType = UNSET
     parent: ItemId = ItemId("")
     blob: str = ""
+    kind: ToolKind = "other"
+    subject: ToolSubject = NO_SUBJECT
 
 
 class ToolReturned(_Fact, frozen=True, kw_only=True):
@@ -128,10 +146,13 @@ class PermissionAsked(_Fact, frozen=True, kw_only=True):
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
     reason: str = ""
-    suggestions: tuple[Raw, ...] = ()
+    suggestions: tuple[Raw, ...] = ()  # the agent's own form of ``offers``, by index
+    offers: tuple[Offer, ...] = ()
     can_edit: bool = True
     agent: str = ""
     detail: Raw | UnsetType = UNSET
+    kind: ToolKind = "other"
+    subject: ToolSubject = NO_SUBJECT
 
 
 class QuestionAsked(_Fact, frozen=True, kw_only=True):
@@ -140,6 +161,7 @@ class QuestionAsked(_Fact, frozen=True, kw_only=True):
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
     agent: str = ""
+    asked: tuple[PromptQuestion, ...] = ()
 
 
 class PromptWithdrawn(_Fact, frozen=True, kw_only=True):
@@ -178,6 +200,7 @@ Fact: TypeAlias = (
     | Wrote
     | LinkEnded
     | NotSent
+    | AcceptsInput
     | TurnBegan
     | TurnOver
     | ItemOpened

@@ -7,11 +7,12 @@ ignored where it is a repeat, and shown as a notice where it is a violation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, assert_never
 
 from flybridge.model import events as e
 from flybridge.model import facts as f
+from flybridge.model.capabilities import Mode
 from flybridge.model.ids import ItemId, PromptId, TurnId
 from flybridge.session import alarms, inputs
 from flybridge.session.effects import Decision
@@ -28,11 +29,16 @@ def digest_of(tool: str, body: bytes) -> str:
 
 
 def absorb(
-    state: State, fact: f.Fact, streamed: Streamed, taken: alarms.Taken = alarms.nobody_has
+    state: State,
+    fact: f.Fact,
+    streamed: Streamed,
+    modes: Sequence[Mode],
+    taken: alarms.Taken = alarms.nobody_has,
 ) -> Decision:
     """Turn one fact into events and effects. ``state`` is not changed here.
 
-    ``taken`` tells which conversation ids other sessions have or had.
+    ``modes`` are the permission modes that the agent publishes. ``taken`` tells which
+    conversation ids other sessions have or had.
     """
     frequent = _FREQUENT.get(type(fact))
     if frequent is not None:
@@ -40,6 +46,8 @@ def absorb(
     match fact:
         case f.LinkUp():
             return _link_up(state, fact)
+        case f.AcceptsInput():
+            return _ready(state)
         case f.LinkEnded():
             return _link_ended(state, fact, streamed)
         case f.TurnOver():
@@ -47,9 +55,9 @@ def absorb(
         case f.InputRejected():
             return inputs.rejected(state, fact)
         case e.AgentReady():
-            return Decision(alarms.of_ready(state, fact, taken), [])
+            return Decision(alarms.of_ready(state, fact, modes, taken), [])
         case e.ModeChanged(mode=mode):
-            return Decision([fact, *alarms.of_mode(state, mode)], [])
+            return Decision([fact, *alarms.of_mode(state, mode, modes)], [])
         case _:
             return Decision(_events(state, fact, streamed), [])
 
@@ -143,9 +151,21 @@ def _events(  # noqa: C901 (one line per kind of fact)
 
 
 def _link_up(state: State, fact: f.LinkUp) -> Decision:
-    up = e.AgentConnected(incarnation=fact.incarnation, adopted=fact.adopted)
-    released = release(state)
+    up = e.AgentConnected(
+        incarnation=fact.incarnation, adopted=fact.adopted, accepts_input=fact.ready
+    )
+    released = release(state) if fact.ready else Decision([], [])
     return Decision([up, *released.events], released.effects)
+
+
+def _ready(state: State) -> Decision:
+    """Release what waits. A repeat changes nothing, and what a driver says while it connects is
+    part of ``LinkUp``."""
+    if state.phase != "live" or state.accepts_input:
+        return Decision([], [])
+    released = release(state)
+    ready = e.AgentAcceptsInput(incarnation=state.incarnation)
+    return Decision([ready, *released.events], released.effects)
 
 
 def _link_ended(state: State, fact: f.LinkEnded, streamed: Streamed) -> Decision:
@@ -211,7 +231,7 @@ def _turn_over(state: State, fact: f.TurnOver) -> Decision:
     ]
     events += [e.InputOutcome(key=key, outcome="done") for key in done]
     idle = inputs.without(state, done)
-    released = release(idle)
+    released = release(idle) if state.accepts_input else Decision([], [])
     return Decision([*events, *released.events], released.effects)
 
 
@@ -257,7 +277,13 @@ def _tool_called(state: State, fact: f.ToolCalled) -> list[e.Event]:
     return [
         *opened,
         e.ToolStarted(
-            item=fact.item, name=fact.name, input=fact.input, parent=fact.parent, blob=fact.blob
+            item=fact.item,
+            name=fact.name,
+            input=fact.input,
+            parent=fact.parent,
+            blob=fact.blob,
+            kind=fact.kind,
+            subject=fact.subject,
         ),
     ]
 
@@ -299,9 +325,12 @@ def _permission_asked(state: State, fact: f.PermissionAsked) -> list[e.Event]:
             parent=fact.parent,
             reason=fact.reason,
             suggestions=fact.suggestions,
+            offers=fact.offers,
             can_edit=fact.can_edit,
             agent=fact.agent,
             detail=fact.detail,
+            kind=fact.kind,
+            subject=fact.subject,
         )
     ]
 
@@ -317,6 +346,7 @@ def _question_asked(state: State, fact: f.QuestionAsked) -> list[e.Event]:
             item=fact.item,
             parent=fact.parent,
             agent=fact.agent,
+            asked=fact.asked,
         )
     ]
 

@@ -2,24 +2,27 @@
 
 Whoever can write to an agent in our place can answer its prompts and change its mode. What the
 agent does then is in its output, and this module compares that with what the session decided.
-It is pure: ``State`` holds all that is needed, and only the set of conversation ids that other
-sessions have comes from outside.
+It is pure: ``State`` holds all that is needed, but for the set of conversation ids that other
+sessions have and the permission modes that the agent publishes, which come from outside.
 
 What is no alarm: a tool that runs under a rule or a mode (nobody was asked), a prompt that the
 agent takes back because of a rule or a mode that somebody granted meanwhile, and a mode by our
-command, by an approved plan, by an accepted suggestion, or at the start of an agent's life.
+command, by an approved plan, by an accepted offer, or at the start of an agent's life.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from flybridge.model import events as e
 from flybridge.model import facts as f
+from flybridge.model.capabilities import Mode
 from flybridge.model.ids import ItemId, PromptId
-from flybridge.session.modes import PLAN, PLAN_TOOLS, asks_less, mode_in
-from flybridge.session.state import OpenPrompt, State, Watched
+from flybridge.model.options import SKIP_PERMISSIONS
+from flybridge.session.modes import asks_less, is_default, is_planning
+from flybridge.session.old_tools import kind_of
+from flybridge.session.state import OpenItem, OpenPrompt, State, Watched
 
 ANSWERED_ELSEWHERE = "prompt_answered_elsewhere"
 MODE_ELSEWHERE = "mode_changed_elsewhere"
@@ -76,19 +79,22 @@ def of_result(state: State, fact: f.ToolReturned) -> list[e.Event]:
     return _raised(state, ANSWERED_ELSEWHERE, text, _ELSEWHERE, watched.prompt, fact.item)
 
 
-def of_mode(state: State, mode: str) -> list[e.Event]:
+def of_mode(state: State, mode: str, modes: Sequence[Mode]) -> list[e.Event]:
     """Return the alarm for a mode that the agent reports, if nobody chose it."""
     before = state.mode
-    if not mode or not before or mode == before or state.options.skip_permissions:
+    if not mode or not before or mode == before or state.start.agent_options.get(SKIP_PERMISSIONS):
         return []
-    chosen = mode in state.modes or mode in state.offered or _leaves_plan(state, mode)
-    if chosen or not asks_less(mode, before):
+    offered = state.offered_unknown or mode in state.offered
+    chosen = mode in state.modes or offered or _leaves_plan(state, mode, modes)
+    if chosen or not asks_less(modes, mode, before):
         return []
     text = f"The permission mode changed from {before[:_NAME]} to {mode[:_NAME]}, "
     return _raised(state, MODE_ELSEWHERE, f"{text}and nobody here asked for that.", _LESS)
 
 
-def of_ready(state: State, event: e.AgentReady, taken: Taken) -> list[e.Event]:
+def of_ready(
+    state: State, event: e.AgentReady, modes: Sequence[Mode], taken: Taken
+) -> list[e.Event]:
     """Return what becomes of the agent's words about itself: they count, but for a conversation
     that is another session's, and a mode that nobody chose is reported."""
     alarms: list[e.Event] = []
@@ -101,7 +107,7 @@ def of_ready(state: State, event: e.AgentReady, taken: Taken) -> list[e.Event]:
         text = f"The agent claims conversation {named[:_NAME]}, which belongs to another session."
         alarms += _raised(state, CONVERSATION_TAKEN, text, _REFUSED)
     if state.mode_told:  # the first one of a life is how it was started
-        alarms += of_mode(state, event.mode)
+        alarms += of_mode(state, event.mode, modes)
     return [event, *alarms]
 
 
@@ -146,15 +152,18 @@ def _explained(state: State, prompt: OpenPrompt) -> bool:
     return state.granted_seq > prompt.seq
 
 
-def _leaves_plan(state: State, mode: str) -> bool:
-    """Return whether a plan that needed nobody's approval is being carried out: its call runs,
-    and the agent did not ask about it, or was allowed to."""
-    if state.mode != PLAN or mode not in _after_plan(state):
+def _leaves_plan(state: State, mode: str, modes: Sequence[Mode]) -> bool:
+    """Return whether the agent carries out a plan that was approved, or that needed no approval.
+
+    It may then ask as it does by default, or go back to the mode that held before the planning.
+    A plan needed no approval if its call runs, and the agent did not ask about it.
+    """
+    back = is_default(modes, mode) or mode == state.before_mode
+    if not is_planning(modes, state.mode) or not back:
         return False
     asked = {prompt.item for prompt in state.prompts.values()} | state.watched.keys()
-    return any(
-        item.name in PLAN_TOOLS and item.running and name not in asked
-        for name, item in state.items.items()
+    return state.plan_ended or any(
+        _is_plan(item) and item.running and name not in asked for name, item in state.items.items()
     )
 
 
@@ -163,7 +172,8 @@ def _leaves_plan(state: State, mode: str) -> bool:
 
 def started(state: State) -> None:
     """A new life: what was chosen before holds, and what the agent says first is how it starts."""
-    state.mode_told, state.modes, state.offered = False, [], []
+    state.mode_told, state.modes, state.offered, state.plan_ended = False, [], [], False
+    state.offered_unknown = False
     state.watched, state.alarms, state.stopped = {}, 0, False
 
 
@@ -198,20 +208,23 @@ def reported(state: State, mode: str) -> None:
         return
     if mode in state.modes:  # it was chosen; so was what was chosen before it, and is over
         state.modes = state.modes[state.modes.index(mode) + 1 :]
-    if mode == PLAN and state.mode != PLAN:
-        state.before_plan = state.mode
-    state.mode_told, state.offered = True, []
+    if mode != state.mode:
+        state.before_mode = state.mode
+    state.mode_told, state.offered, state.plan_ended = True, [], False
+    state.offered_unknown = False
 
 
 def closed(state: State, event: e.PermissionClosed | e.QuestionClosed, prompt: OpenPrompt) -> None:
     """A prompt was closed; what it grants is remembered, and a call that may not run is watched."""
-    if event.how == "allowed" and isinstance(event, e.PermissionClosed):
-        modes = [mode for rule in event.rules if (mode := mode_in(rule))]
-        if prompt.tool in PLAN_TOOLS:
-            modes += _after_plan(state)
+    if isinstance(event, e.PermissionClosed):
+        modes = [offer.mode for offer in event.offers if offer.mode]
         if modes:
             state.offered = [*state.offered, *modes][-MAX_MODES:]
-        if modes or event.rules:
+    if event.how == "allowed" and isinstance(event, e.PermissionClosed):
+        approved = kind_of(prompt.tool_kind, prompt.tool) == "plan"
+        state.offered_unknown = state.offered_unknown or _may_set_any_mode(event)
+        state.plan_ended = state.plan_ended or approved
+        if approved or event.offers or event.rules:
             state.granted_seq = state.seq
         return
     denied = event.how in ("denied", "declined")
@@ -224,13 +237,22 @@ def closed(state: State, event: e.PermissionClosed | e.QuestionClosed, prompt: O
     state.watched[prompt.item] = Watched(prompt=event.prompt, tool=prompt.tool, denied=denied)
 
 
-def returned(state: State, event: e.ToolResult, name: str) -> None:
-    """A call is over; one that left the plan mode without a prompt has a rule behind it."""
+def _may_set_any_mode(event: e.PermissionClosed) -> bool:
+    """Return whether something was accepted whose effect is not described.
+
+    A prompt of 0.1 has suggestions and no offers, and of too many suggestions the last ones have
+    none. Accepting them needs the right to administer.
+    """
+    undescribed = any(offer.widens and not (offer.label or offer.mode) for offer in event.offers)
+    return undescribed or len(event.rules) > len(event.offers)
+
+
+def returned(state: State, event: e.ToolResult, call: OpenItem | None) -> None:
+    """Note the end of a call; one that ended a plan without a prompt has a rule behind it."""
     watched = state.watched.pop(event.item, None)
-    if name in PLAN_TOOLS and event.status == "ok" and watched is None and state.mode == PLAN:
-        state.offered = [*state.offered, *_after_plan(state)][-MAX_MODES:]
+    if event.status == "ok" and watched is None and call is not None and _is_plan(call):
+        state.plan_ended = True
 
 
-def _after_plan(state: State) -> list[str]:
-    """Return the modes that an approved plan leads to."""
-    return ["default", state.before_plan] if state.before_plan else ["default"]
+def _is_plan(call: OpenItem) -> bool:
+    return kind_of(call.tool, call.name) == "plan"

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Raw
 
 from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Mode
+from flybridge.model.options import OptionSchema
+from flybridge.session import modes as session_modes
 from flybridge.session.state import State
 
 Scope: TypeAlias = Literal["view", "input", "interrupt", "approve", "spawn", "admin", "control"]
@@ -42,37 +44,6 @@ _NEEDS: dict[type, Scope] = {
     c.Close: "spawn",
     c.Delete: "spawn",
 }
-
-
-# Modes in which an agent asks for all that it would ask for by default, or does less. Anybody who
-# may open a session may choose them; every other mode, known or not, can grant something.
-ASKING_MODES = frozenset({"default", "manual", "plan", "dontAsk"})
-_GRANTING = (  # options by which an agent may do more than it would have to ask for
-    "skip_permissions",
-    "allow_bypass",
-    "allowed_tools",
-    "add_dirs",
-    "mcp_config",
-    "plugin_dirs",
-    "settings",
-    "setting_sources",
-    "agents",
-)
-
-
-_WITHIN_MODE = frozenset(  # kinds of suggestions that leave the permission mode as it is
-    {
-        "addRules",
-        "replaceRules",
-        "removeRules",
-        "addDirectories",
-        "removeDirectories",
-    }
-)
-
-
-class _Offer(msgspec.Struct):
-    type: str = ""
 
 
 class Caller(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,31 +88,34 @@ def stops_the_turn(command: c.Command) -> bool:
 
 
 def outlives_the_prompt(command: c.Command, state: State) -> bool:
-    """Whether an answer changes more than this agent's life: a file of rules, or the mode."""
+    """Return whether an answer changes more than the rules of this agent process.
+
+    It does if it accepts an offer that is durable or widens what the agent may do, or if it
+    names another place than the session. A denial that is kept only narrows what the agent may do,
+    so it does not count. Offers that the log does not describe, because it was
+    written before there were any, count as such.
+    """
     if not isinstance(command, c.AnswerPermission) or not command.remember:
         return False
     prompt = state.prompts.get(command.prompt)
-    offers = prompt.offers if prompt else ()
-    chosen = [offers[one] for one in command.remember if 0 <= one < len(offers)]
-    return command.place != "session" or any(_changes_mode(offer) for offer in chosen)
-
-
-def _changes_mode(offer: Raw) -> bool:
-    """Return whether a suggestion does more than to add or remove rules and folders.
-
-    A suggestion that cannot be read, or is of an unknown kind, counts as one that does.
-    """
-    try:
-        return msgspec.json.decode(offer, type=_Offer).type not in _WITHIN_MODE
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    if command.place != "session":
         return True
+    offers = prompt.known_offers if prompt else ()  # an index beyond them is refused later
+    chosen = [offers[index] for index in command.remember if 0 <= index < len(offers)]
+    return any(offer.outlives_session and not offer.narrows for offer in chosen)
 
 
-def grants(mode: str, options: Options) -> str:
-    """Return the first thing wanted of a new session that grants something, or ""."""
-    if mode and mode not in ASKING_MODES:
+def grants(
+    mode: str, modes: Iterable[Mode], schema: OptionSchema, values: Mapping[str, object]
+) -> str:
+    """Return the first thing wanted of a new session that grants something, or "".
+
+    ``modes`` are the permission modes that the agent publishes. Its schema says which options
+    grant something; an option that the schema does not name counts as one.
+    """
+    if mode and session_modes.grants(modes, mode):
         return "permission_mode"
-    return next((name for name in _GRANTING if getattr(options, name)), "")
+    return schema.granting(values)
 
 
 def authorise(

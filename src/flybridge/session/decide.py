@@ -25,6 +25,8 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import Capabilities, OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.ids import IncarnationId, InputKey, PromptId
+from flybridge.model.legacy_options import legacy_fields, start_fields, start_options
+from flybridge.model.options import Value
 from flybridge.session import incarnations as lives
 from flybridge.session import ledger
 from flybridge.session.attachments import check_content
@@ -49,7 +51,10 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     incarnation: IncarnationId = IncarnationId("")  # to use should an agent be started
     capabilities: Capabilities | None = None  # of the agent; None: not known yet
     max_held: int = MAX_HELD
+    kept: dict[str, Value] = {}  # agent options of a new session for its later lives
     may_start: bool = True  # False: as many agents live as may
+    kind: str = ""  # of the agent that a session is opened with
+    version: str = ""  # of its program
 
 
 def open_session(spec: OpenSpec, context: Context) -> Decision:
@@ -65,6 +70,8 @@ def import_session(spec: OpenSpec, context: Context, *, archived: bool) -> Decis
 
 
 def _opened(spec: OpenSpec, context: Context) -> e.SessionOpened:
+    kept = {**spec.agent_options, **context.kept}
+    start = msgspec.structs.replace(start_options(spec), agent_options=kept)
     return e.SessionOpened(
         agent=spec.agent,
         cwd=spec.cwd,
@@ -77,7 +84,10 @@ def _opened(spec: OpenSpec, context: Context) -> e.SessionOpened:
         forked=spec.fork,
         continued=spec.continue_latest,
         from_pr=spec.from_pr,
-        options=lives.options_of(spec),
+        **start_fields(start),
+        **legacy_fields(start),
+        kind=context.kind,
+        version=context.version,
     )
 
 
@@ -178,6 +188,8 @@ def _send_input(state: State, command: c.SendInput, context: Context) -> Decisio
 
 
 def _must_wait(state: State, command: c.SendInput) -> bool:
+    if not state.accepts_input:
+        return True
     if command.mode != "queue":
         return False
     return bool(state.turn) or state.on_the_way() or bool(state.held())
@@ -199,10 +211,12 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         raise InvalidRequestError("the input of a tool is an object")
     if given is not UNSET and not (prompt.can_edit and command.decision == "allow"):
         raise InvalidRequestError("this prompt's input cannot be changed")
-    if command.remember and command.decision != "allow":
-        raise InvalidRequestError("only an allow can be remembered")
-    if any(not 0 <= one < len(prompt.offers) for one in command.remember):
+    own, offers, known = prompt.own_offers, prompt.offers, prompt.known_offers
+    if any(not 0 <= index < len(known) for index in command.remember):
         raise InvalidRequestError("no such suggestion")
+    if any(known[index].decision != command.decision for index in command.remember):
+        other = "allow" if command.decision == "deny" else "deny"
+        raise InvalidRequestError(f"this suggestion can be accepted only with: {other}")
     edited = given is not UNSET and meaning_of(given) != prompt.meaning
     allowed = kept(given) if given is not UNSET and edited else Kept()
     closed = e.PermissionClosed(
@@ -211,7 +225,8 @@ def _answer_permission(state: State, command: c.AnswerPermission, context: Conte
         by=context.principal,
         message=command.message,
         edited=edited,
-        rules=tuple(prompt.offers[one] for one in command.remember),
+        rules=tuple(own[index] for index in command.remember if index < len(own)),
+        offers=tuple(offers[index] for index in command.remember if index < len(offers)),
         place=command.place if command.remember else "",
         input=allowed.input,
         blob=allowed.blob,
@@ -283,9 +298,9 @@ def _for_next_life(
     in the same conversation."""
     if state.turn or state.prompts or state.inputs or state.phase == "starting":
         raise BusyError("the agent takes that only when it starts: wait for the end of the turn")
-    options = lives.options_after(state.options, command, efforts)
+    after = lives.options_after(state.start, command, efforts)
     stop: list[Effect] = [] if state.phase == "none" else [Stop()]
-    return _of_session(state, command, context, [e.SessionChanged(options=options)], stop)
+    return _of_session(state, command, context, [lives.change_event(state.start, after)], stop)
 
 
 def _held(state: State, key: str) -> InputKey:

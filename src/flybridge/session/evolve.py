@@ -12,12 +12,15 @@ from typing import Any
 from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.ids import TurnId
+from flybridge.model.legacy_options import after_change, recorded, start_options
 from flybridge.session import alarms
 from flybridge.session.secrets import HIDDEN
 from flybridge.session.state import LastAlarm, OpenInput, OpenItem, OpenPrompt, State
 from flybridge.session.tool_input import meaning_of
+from flybridge.session.waiting import NOT_ACCEPTING
 
 MAX_RULES = 256
+UNNAMED = "(a suggestion of the agent's)"
 MAX_CONVERSATIONS = 64
 
 
@@ -34,9 +37,11 @@ def evolve(state: State, event: e.Event, seq: int, at_ms: int) -> None:
 
 def _opened(state: State, event: e.SessionOpened) -> None:
     state.agent, state.cwd, state.title = event.agent, event.cwd, event.title
+    state.kind, state.version = event.kind, event.version
     state.labels, state.opener = event.labels, event.opener
     state.model, state.mode, state.opened_ms = event.model, event.mode, state.at_ms
-    state.options, state.continues, state.from_pr = event.options, event.continued, event.from_pr
+    state.start = recorded(start_options(event), event.options)
+    state.continues, state.from_pr = event.continued, event.from_pr
     state.copies = event.forked
     if event.forked:
         state.forks = event.resumed
@@ -49,8 +54,7 @@ def _changed(state: State, event: e.SessionChanged) -> None:
         state.title = event.title
     if event.archived is not None:
         state.archived = event.archived
-    if event.options is not None:
-        state.options = event.options
+    state.start = after_change(state.start, event)
 
 
 def _closed(state: State, event: e.SessionClosed) -> None:
@@ -64,8 +68,23 @@ def _started(state: State, event: e.AgentStarted) -> None:
     alarms.started(state)
 
 
-def _connected(state: State, _: e.AgentConnected) -> None:
-    state.phase = "live"
+def _connected(state: State, event: e.AgentConnected) -> None:
+    state.phase, state.accepts_input = "live", event.accepts_input
+    _silent_since(state, 0 if event.accepts_input else state.at_ms)
+
+
+def _accepts_input(state: State, _: e.AgentAcceptsInput) -> None:
+    state.accepts_input = True
+    _silent_since(state, 0)
+
+
+def _silent_since(state: State, at_ms: int) -> None:
+    state.silent_since_ms, state.silence_noted = at_ms, False
+
+
+def _notice(state: State, event: e.Notice) -> None:
+    if event.text.startswith(NOT_ACCEPTING):
+        state.silence_noted = True
 
 
 def _ready(state: State, event: e.AgentReady) -> None:
@@ -96,7 +115,9 @@ def _conversation_lost(state: State, _: e.ConversationLost) -> None:
 
 
 def _exited(state: State, _: e.AgentExited) -> None:
-    state.phase, state.rules, state.background = "none", [], 0
+    state.phase, state.accepts_input = "none", True
+    _silent_since(state, 0)
+    state.rules, state.granted, state.background = [], [], 0
     _go_on(state)
 
 
@@ -180,12 +201,13 @@ def _item_started(state: State, event: e.ItemStarted) -> None:
 def _tool_started(state: State, event: e.ToolStarted) -> None:
     one = state.items[event.item]
     one.running, one.since_ms = True, state.at_ms
+    one.tool = event.kind
 
 
 def _item_done(state: State, event: e.TextDone | e.ThinkingDone | e.ToolResult) -> None:
     known = state.items.pop(event.item, None)
     if isinstance(event, e.ToolResult):
-        alarms.returned(state, event, known.name if known else "")
+        alarms.returned(state, event, known)
 
 
 def _permission(state: State, event: e.PermissionRequested) -> None:
@@ -194,11 +216,13 @@ def _permission(state: State, event: e.PermissionRequested) -> None:
         digest=event.digest,
         meaning=meaning_of(event.input),
         tool=event.tool,
+        tool_kind=event.kind,
         item=event.item,
         parent=event.parent,
         can_edit=event.can_edit,
         suggestions=len(event.suggestions),
-        offers=event.suggestions,
+        own_offers=event.suggestions,
+        offers=event.offers,
         since_ms=state.at_ms,
         seq=state.seq,
     )
@@ -219,8 +243,14 @@ def _prompt_closed(state: State, event: e.PermissionClosed | e.QuestionClosed) -
     prompt = state.prompts.pop(event.prompt, None)
     if prompt is not None:
         alarms.closed(state, event, prompt)
-    if isinstance(event, e.PermissionClosed) and event.place == "session":
-        state.rules = [*state.rules, *event.rules][-MAX_RULES:]
+    if not isinstance(event, e.PermissionClosed) or event.how != "allowed":
+        return  # a denial that is kept grants nothing
+    if event.place == "session":
+        if event.offers:
+            kept = [offer.text or UNNAMED for offer in event.offers if not offer.durable]
+            state.granted = [*state.granted, *kept][-MAX_RULES:]
+        else:  # a log of 0.1.0
+            state.rules = [*state.rules, *event.rules][-MAX_RULES:]
 
 
 def _mode(state: State, event: e.ModeChanged) -> None:
@@ -248,7 +278,7 @@ def _retry(state: State, event: e.Retry) -> None:
 
 
 def _rate_limit(state: State, event: e.RateLimit) -> None:
-    if event.status == "rejected":
+    if event.status == "rejected" or any(one.status == "reached" for one in event.limits[:1]):
         state.waiting_for, state.waiting_until_ms = "rate_limit", event.resets_ms
 
 
@@ -274,10 +304,12 @@ _CHANGES: dict[type, Callable[[State, Any], None]] = {
     e.SessionClosed: _closed,
     e.AgentStarted: _started,
     e.AgentConnected: _connected,
+    e.AgentAcceptsInput: _accepts_input,
     e.AgentReady: _ready,
     e.AgentExited: _exited,
     e.History: _history,
     e.ConversationLost: _conversation_lost,
+    e.Notice: _notice,
     e.InputAccepted: _accepted,
     e.InputDispatched: _dispatched,
     e.InputWritten: _written,
@@ -311,7 +343,6 @@ _NOTHING: frozenset[type] = frozenset(
         e.Plan,
         e.Tasks,
         e.PermissionAuto,
-        e.Notice,
         e.Gap,
         e.Unrecognised,
     }

@@ -14,23 +14,26 @@ from flybridge.session.effects import Decision, Stop
 from flybridge.session.state import State
 
 MAX_SAID = 20
+MAX_TEXT = 200
 PUT_AWAY = "the agent was put away"  # how its notice begins
 
 
 def may_go(state: State) -> bool:
     """Whether nothing is lost if the agent ends now: no turn, no prompt, no input, no task."""
     open_ = state.turn or state.prompts or state.inputs or state.items or state.waiting_for
-    return state.phase == "live" and not (state.closed or open_ or state.background)
+    up = state.phase == "live" and state.accepts_input
+    return up and not (state.closed or open_ or state.background)
 
 
 def put_away(state: State, why: str) -> Decision:
     """End an idle agent, and say so."""
     said = f"{PUT_AWAY} ({why}); your next message brings it back"
-    if state.rules:
-        lost = "\n".join(f"- {_text(one)}" for one in state.rules[:MAX_SAID])
+    granted = [*map(_text, state.rules), *(text[:MAX_TEXT] for text in state.granted)]
+    if granted:
+        lost = "\n".join(f"- {text}" for text in granted[:MAX_SAID])
         said += f". It will ask again about what was allowed for this session:\n{lost}"
     return Decision([e.Notice(text=said)], [Stop()])
 
 
 def _text(rule: Raw) -> str:
-    return bytes(rule).decode("utf-8", "replace")[:200]
+    return bytes(rule).decode("utf-8", "replace")[:MAX_TEXT]

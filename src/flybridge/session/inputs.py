@@ -6,7 +6,7 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import InputKey, TurnId
 from flybridge.session.effects import Decision
-from flybridge.session.incarnations import options_with
+from flybridge.session.incarnations import change_event, options_with
 from flybridge.session.state import OpenInput, State
 from flybridge.session.waiting import release
 
@@ -43,9 +43,9 @@ def confirmed(state: State, key: InputKey) -> list[e.Event]:
         seen = [*wrote(state, key), e.InputConsumed(key=key)]
     if is_late(state, one):
         return [*seen, *late(state, key, one)]
-    options = options_with(state.options, one.choice)
-    if options != state.options:
-        seen.append(e.SessionChanged(options=options))
+    after = options_with(state.start, one.choice)
+    if after != state.start:
+        seen.append(change_event(state.start, after))
     return [*seen, e.InputOutcome(key=key, outcome="done")]
 
 
@@ -62,7 +62,7 @@ def rejected(state: State, fact: f.InputRejected) -> Decision:
             e.InputRefused(key=fact.key, reason=fact.reason),
             e.InputOutcome(key=fact.key, outcome="refused", reason=fact.reason),
         ]
-    if state.turn or state.phase != "live":
+    if state.turn or state.phase != "live" or not state.accepts_input:
         return Decision(events, [])
     released = release(without(state, [fact.key]))
     return Decision([*events, *released.events], released.effects)

@@ -166,8 +166,11 @@ def outcome_after_death(stage: str, fate: Fate) -> Outcome:
 
 
 def fate(number: int, *, took: int, read_upto: int) -> Fate:
-    """What a keeper's exit report says of the line with that number."""
-    if number > took:
+    """Return what a keeper's exit report says of the line with that number.
+
+    The number 0 is that of an input which no line carries: its driver has kept it back.
+    """
+    if number == 0 or number > took:
         return "not_taken"
     return "unread" if number > read_upto else "read"
 

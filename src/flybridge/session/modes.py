@@ -1,44 +1,49 @@
-"""Which permission modes ask less than others. The one table of their order."""
+"""Compare permission modes by what their agent publishes about them.
+
+Every agent has names of its own for its modes. A mode that it does not publish may do anything,
+as far as anybody here knows: it counts as granting everything.
+"""
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import Raw
+import math
+from collections.abc import Iterable
 
-# From the mode in which an agent may do least without asking to the one in which it may do all.
-# A mode that is not listed may do anything, as far as anybody here knows.
-_ORDER: dict[str, int] = {
-    "plan": 0,  # changes nothing
-    "dontAsk": 1,  # asks nobody, and does without what it would have to ask for
-    "default": 2,
-    "manual": 2,  # another name of it
-    "delegate": 2,
-    "acceptEdits": 3,
-    "auto": 4,  # a model decides instead of a person
-    "bypassPermissions": 5,
-}
-_UNKNOWN = 6
-PLAN = "plan"
-PLAN_TOOLS = frozenset({"ExitPlanMode"})  # whoever allows such a call approves a plan
+from flybridge.model.capabilities import Mode
 
 
-class _Suggestion(msgspec.Struct):
-    type: str = ""
-    mode: str = ""
+def freedom_of(modes: Iterable[Mode], name: str) -> float:
+    """Return how much a mode lets the agent do without asking; infinity if it is not published."""
+    return next((mode.freedom for mode in modes if mode.id == name), math.inf)
 
 
-_suggestion = msgspec.json.Decoder(_Suggestion)
+def asks_less(modes: Iterable[Mode], name: str, than: str) -> bool:
+    """Return whether the agent asks less in the mode ``name`` than in the mode ``than``."""
+    known = tuple(modes)
+    return freedom_of(known, name) > freedom_of(known, than)
 
 
-def asks_less(mode: str, than: str) -> bool:
-    """Return whether an agent asks less in ``mode`` than in the other one."""
-    return _ORDER.get(mode, _UNKNOWN) > _ORDER.get(than, _UNKNOWN)
+def grants(modes: Iterable[Mode], name: str) -> bool:
+    """Return whether the agent asks less in a mode than it does by default."""
+    return freedom_of(modes, name) > 0
 
 
-def mode_in(rule: Raw) -> str:
-    """Return the mode that a suggestion of the agent's sets, or the empty string."""
-    try:
-        known = _suggestion.decode(rule)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return ""
-    return known.mode if known.type == "setMode" else ""
+def is_default(modes: Iterable[Mode], name: str) -> bool:
+    """Return whether the agent asks in a mode for exactly what it asks for by default."""
+    return freedom_of(modes, name) == 0
+
+
+def default_mode(modes: Iterable[Mode]) -> str:
+    """Return the name of the agent's default mode; "" if it publishes none."""
+    return next((mode.id for mode in modes if mode.freedom == 0), "")
+
+
+def is_planning(modes: Iterable[Mode], name: str) -> bool:
+    """Return whether the agent only plans in a mode, until somebody approves the plan."""
+    return any(mode.id == name and mode.plans for mode in modes)
+
+
+def in_order(modes: Iterable[Mode], names: Iterable[str]) -> list[str]:
+    """Return names of modes, from the one that asks most to the one that asks least."""
+    known = tuple(modes)
+    return sorted(names, key=lambda name: (freedom_of(known, name), name))

@@ -18,7 +18,10 @@ from flybridge.model.deliveries import Answer, Batch, Delivery, Gauge, Preview
 from flybridge.model.events import Event
 from flybridge.model.facts import Fact
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
+from flybridge.model.options import AgentOptions, OptionSchema
+from flybridge.model.queries import Models
 from flybridge.model.requests import Request
+from flybridge.model.trust import TrustFiles
 from flybridge.session.state import LastAlarm
 
 # ---- drivers: one object per link, pure; what must survive is in the memo --------------------
@@ -37,15 +40,6 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     secret: bool = False  # never put into the outbox
 
 
-class HostAsk(msgspec.Struct, frozen=True):
-    """The agent asks the host for something: a file, a terminal."""
-
-    ref: str
-    session: SessionId
-    method: str
-    params: Raw
-
-
 Out: TypeAlias = Fact | Preview | Gauge | Answer
 
 
@@ -54,7 +48,6 @@ class Output(msgspec.Struct):
 
     out: list[tuple[SessionId, Out]]
     lines: list[Line]
-    asks: list[HostAsk]
     blobs: dict[str, bytes]  # sha256 in hex → bytes over BLOB_BYTES
 
 
@@ -72,7 +65,11 @@ class Driver(Protocol):
         """Serve this session. ``memo`` b"": a new life; else go on where it was taken."""
 
     def connected(self, now_ms: int) -> None:
-        """The process takes input for the first time: say hello. Not called on adoption."""
+        """The process is there: say hello. Not called on adoption.
+
+        Put the fact ``AcceptsInput`` here, or later once the agent takes messages: none is sent
+        before it. After an adoption the session knows whether it was said.
+        """
 
     def receive(self, messages: Sequence[bytes], now_ms: int) -> None:
         """Take whole lines, all of one read, without their newlines."""
@@ -80,8 +77,13 @@ class Driver(Protocol):
     def send(self, session: SessionId, command: Command, key: InputKey, now_ms: int) -> None:
         """Put a command into the agent's language."""
 
-    def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None: ...
-    def host_answered(self, answer: Answer) -> None: ...
+    def query(self, session: SessionId, ref: str, name: str, params: Raw, now_ms: int) -> None:
+        """Ask the agent something beside the conversation; an ``Answer`` with ``ref`` follows.
+
+        A name of ``model.queries.RESULTS`` is answered with that struct as JSON; a name behind
+        ``model.queries.RAW`` is the agent's own, and so is the object it is answered with.
+        """
+
     def tick(self, now_ms: int) -> None: ...
 
     def lost(self, end: LinkEnd, now_ms: int) -> None:
@@ -103,14 +105,35 @@ class Rejoins(Protocol):
 
 
 class Agent(Protocol):
-    """What is known of an agent before there is a link."""
+    """What is known of an agent before there is a link.
+
+    ``options``: all that can be set for this agent beside the options common to all agents.
+    """
 
     name: str
+    kind: str  # which driver speaks to it; sessions record it, and trust in a folder is per kind
+    trust_files: TrustFiles  # of a project, that any version of it obeys
+    options: OptionSchema
 
     def version_argv(self) -> Sequence[str]: ...
     def capabilities(self, version_output: bytes) -> Capabilities: ...
     def launch(self, spec: OpenSpec, capabilities: Capabilities) -> Launch: ...
     def driver(self, capabilities: Capabilities) -> Driver: ...
+
+    def restricted(self, agent_options: AgentOptions) -> AgentOptions | None:
+        """Return the options with which it starts without the settings of its folder.
+
+        Options that leave them out already are returned as they are. None: it cannot leave them
+        out.
+        """
+
+
+@runtime_checkable
+class DescribesModels(Protocol):
+    """An agent that describes its models when it starts, in the detail of ``agent.ready``."""
+
+    def models(self, detail: Raw) -> Models:
+        """Return the models that a detail describes, whichever version of the agent wrote it."""
 
 
 # ---- adapters: one object per client, many sessions; requests in, deliveries out -------------
@@ -191,6 +214,7 @@ class SessionRow(msgspec.Struct, kw_only=True):
 
     session: SessionId
     agent: str
+    kind: str = ""  # of the agent; "": opened before kinds were recorded
     cwd: str
     title: str = ""
     created_ms: int = 0
@@ -266,6 +290,9 @@ class Blobs(Protocol):
 # ---- what an agent keeps by itself: conversations it had before, with us or without ------------
 
 
+SESSION_ENV = "FLYBRIDGE_SESSION"
+INCARNATION_ENV = "FLYBRIDGE_INCARNATION"
+KEEPERS_ENV = "FLYBRIDGE_KEEPERS"  # tells the agents of two gateways apart
 CONVERSATION_ENV = "FLYBRIDGE_CONVERSATION"  # every agent we start has it: what it writes to
 
 

@@ -12,10 +12,13 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, StartOptions
 from flybridge.model.content import Content
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId, TurnId
 from flybridge.model.kinds import InputKind, ItemKind
+from flybridge.model.legacy_options import recorded, to_legacy
+from flybridge.model.offers import UNKNOWN, Offer
+from flybridge.model.tools import ToolKind
 
 Phase: TypeAlias = Literal["none", "starting", "live"]
 OpenStage: TypeAlias = Literal["accepted", "dispatching", "written", "observed"]
@@ -27,6 +30,7 @@ class OpenItem(msgspec.Struct):
     parent: ItemId = ItemId("")
     name: str = ""
     running: bool = False  # a tool whose call is complete
+    tool: ToolKind | Literal[""] = ""  # the kind of that call; "": see session/old_tools.py
     since_ms: int = 0
 
 
@@ -35,13 +39,22 @@ class OpenPrompt(msgspec.Struct):
     digest: str
     meaning: str = ""  # of the input that is asked about; "": nobody knows
     tool: str = ""
+    tool_kind: ToolKind | Literal[""] = ""
     item: ItemId = ItemId("")
     parent: ItemId = ItemId("")
     can_edit: bool = False
     suggestions: int = 0
-    offers: tuple[Raw, ...] = ()  # the suggestions themselves
+    # "offers" in snapshots of 0.1.0 is the agent's own form; what it means was not recorded
+    own_offers: tuple[Raw, ...] = msgspec.field(name="offers", default=())
+    offers: tuple[Offer, ...] = msgspec.field(name="typed_offers", default=())
     since_ms: int = 0
     seq: int = 0  # of the event that asked
+
+    @property
+    def known_offers(self) -> tuple[Offer, ...]:
+        """Return an offer for each that can be accepted; one that is not described is unknown."""
+        missing = len(self.own_offers) - len(self.offers)
+        return (*self.offers, *(UNKNOWN for _ in range(missing)))
 
 
 class Watched(msgspec.Struct):
@@ -88,6 +101,7 @@ class State(msgspec.Struct):
     seq: int = 0
     at_ms: int = 0  # of the last event
     agent: str = ""
+    kind: str = ""  # of the agent; "": opened before kinds were recorded
     cwd: str = ""
     title: str = ""
     labels: dict[str, str] = {}
@@ -98,6 +112,9 @@ class State(msgspec.Struct):
     deleting: bool = False  # for good, as soon as its agent is gone
     phase: Phase = "none"
     incarnation: IncarnationId = IncarnationId("")
+    accepts_input: bool = True  # False: it is connected and has yet to say that it is ready
+    silent_since_ms: int = 0  # when it was connected without saying so; 0: it has, or not recorded
+    silence_noted: bool = False  # a notice told people about that
     lives: int = 0  # how many incarnations there have been
     spoke: bool = False  # the agent took part in a turn: its own record of it can be resumed
     agent_session: str = ""
@@ -106,7 +123,9 @@ class State(msgspec.Struct):
     from_pr: str = ""
     copies: bool = False  # what continues, continues in a copy
     past: bool = False  # what is being told happened before this session
-    options: Options = Options()
+    start: StartOptions = StartOptions()
+    # In snapshots, as 0.1 wrote and reads it; nothing else uses it.
+    legacy: Options | None = msgspec.field(default=None, name="options")
     version: str = ""
     model: str = ""
     mode: str = ""
@@ -121,14 +140,17 @@ class State(msgspec.Struct):
     gauges: dict[str, Raw] = {}
     background: int = 0  # how many things run beside the conversation
     confided: bool = False  # something was said that is kept nowhere, and hidden while it is known
-    rules: list[Raw] = []  # what this life of the agent may do without asking again
+    rules: list[Raw] = []  # granted to this process, in the agent's own form (no offers recorded)
+    granted: list[str] = []  # granted to this process, in words
     conversations: list[str] = []  # the agent's own ids of those before this one
     watched: dict[ItemId, Watched] = {}
     stopped: bool = False  # somebody interrupted the running turn
     mode_told: bool = False  # this life of the agent has said which mode it is in
     modes: list[str] = []  # chosen by command, and not reported yet
-    offered: list[str] = []  # granted with a plan or a suggestion, until the next report
-    before_plan: str = ""  # the mode that held before the plan mode
+    offered: list[str] = []  # modes of accepted offers, until the next report
+    offered_unknown: bool = False  # an offer was accepted that may set any mode; as long as that
+    plan_ended: bool = False  # a plan was approved, until the next report
+    before_mode: str = msgspec.field(name="before_plan", default="")  # held before this one
     granted_seq: int = 0  # when a rule or a mode was last granted
     alarms: int = 0  # raised in this life of the agent
     alarm: LastAlarm | None = None
@@ -153,8 +175,13 @@ _decoder = msgspec.json.Decoder(State)
 
 def encode_state(state: State) -> bytes:
     """A snapshot of the fold, for a quicker start than folding the whole log."""
-    return _encoder.encode(state)
+    state.legacy = to_legacy(state.start)
+    data = _encoder.encode(state)
+    state.legacy = None
+    return data
 
 
 def decode_state(data: bytes) -> State:
-    return _decoder.decode(data)
+    state = _decoder.decode(data)
+    state.start, state.legacy = recorded(state.start, state.legacy), None
+    return state

@@ -72,7 +72,7 @@ def _message(state: State, command: c.SendInput, context: Context, *, waits: boo
 
 
 def _cannot_leave(state: State, command: c.SendInput, context: Context) -> str:
-    if state.phase == "starting":
+    if state.phase == "starting" or not state.accepts_input:
         return "the agent is starting"
     if any(one.kind == "interrupt" for one in state.inputs.values()):
         return "the turn is being interrupted"

@@ -7,8 +7,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, Transport
 from flybridge.model.content import Content, Text
+from flybridge.model.legacy_options import start_fields, to_legacy
+from flybridge.model.options import Value
+from flybridge.model.tools import ToolKind
+from flybridge.session.old_tools import kind_of
 from flybridge.session.state import State
 
 Why: TypeAlias = Literal[
@@ -34,6 +38,7 @@ class PromptView(msgspec.Struct):
     tool: str
     digest: str
     since_ms: int
+    tool_kind: ToolKind | Literal[""] = ""  # "": it is a question
 
 
 class QueuedView(msgspec.Struct):
@@ -69,11 +74,16 @@ class SessionView(msgspec.Struct):
     queue: list[QueuedView]
     tools: list[ToolView]
     labels: dict[str, str]
-    options: Options
+    options: Options  # goes away after one release: see effort, budget_usd and agent_options
     agent_session: str  # the agent's own id of the conversation
     background: int  # how many things run beside the conversation
     gauges: dict[str, msgspec.Raw]
+    effort: str = ""
+    budget_usd: float = 0.0
+    transport: Transport = "stdio"
+    agent_options: dict[str, Value] = {}
     agent_io: str = ""  # the agent talks over "sockets" or "pipes"; "": neither, or no agent
+    kind: str = ""  # of the agent; "": opened before kinds were recorded
 
 
 def why(state: State, now_ms: int, heard_ms: int = 0) -> tuple[Why, int]:
@@ -108,6 +118,7 @@ def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
     return SessionView(
         session=state.session,
         agent=state.agent,
+        kind=state.kind,
         cwd=state.cwd,
         title=state.title,
         status=_status(state),
@@ -121,7 +132,14 @@ def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
         cost_usd=state.cost_usd,
         archived=state.archived,
         prompts=[
-            PromptView(prompt=key, kind=p.kind, tool=p.tool, digest=p.digest, since_ms=p.since_ms)
+            PromptView(
+                prompt=key,
+                kind=p.kind,
+                tool=p.tool,
+                digest=p.digest,
+                since_ms=p.since_ms,
+                tool_kind=kind_of(p.tool_kind, p.tool) if p.kind == "permission" else "",
+            )
             for key, p in state.prompts.items()
         ],
         queue=[
@@ -134,7 +152,8 @@ def view(state: State, now_ms: int, heard_ms: int = 0) -> SessionView:
             if one.running
         ],
         labels=state.labels,
-        options=state.options,
+        options=to_legacy(state.start),
+        **start_fields(state.start),
         agent_session=state.agent_session,
         background=state.background,
         gauges=state.gauges,
@@ -146,7 +165,7 @@ def _status(state: State) -> Literal["closed", "off", "starting", "idle", "runni
         return "closed"
     if state.phase == "none":
         return "off"
-    if state.phase == "starting":
+    if state.phase == "starting" or not state.accepts_input:
         return "starting"
     return "running" if state.turn or state.on_the_way() else "idle"
 

@@ -13,7 +13,7 @@ from flybridge.model.commands import Command, SendInput
 from flybridge.model.content import Text
 from tests.unit.model.structs import round_trip, tags, values
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "model"
+GOLDEN = Path(__file__).parents[2] / "golden" / "model"
 
 
 @pytest.mark.parametrize("struct", get_args(Command), ids=tags(Command))

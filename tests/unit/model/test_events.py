@@ -14,7 +14,7 @@ from flybridge.model.events import Event, PermissionRequested, Tasks, TextDone, 
 from flybridge.model.ids import ItemId, PromptId, TurnId
 from tests.unit.model.structs import round_trip, tags, values
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "model"
+GOLDEN = Path(__file__).parents[2] / "golden" / "model"
 EVENTS = get_args(Event)
 
 

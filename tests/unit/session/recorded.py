@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from flybridge.agents.claude.driver.versions import MODES
 from flybridge.errors import FlybridgeError
 from flybridge.model import commands as c
 from flybridge.model import events as e
@@ -33,7 +34,8 @@ class Recorded:
         self._driver.attach(SESSION, INCARNATION, spec, b"")
         self._driver.take()
         self._take(open_session(spec, self._context("open")))
-        self._take(absorb(self.state, f.LinkUp(incarnation=self.state.incarnation), self._text))
+        up = f.LinkUp(incarnation=self.state.incarnation)
+        self._take(absorb(self.state, up, self._text, MODES))
         for step in played.conversation.steps:
             match step:
                 case Connected():
@@ -74,7 +76,7 @@ class Recorded:
     def _drain(self) -> None:
         for _, what in self._driver.take().out:
             if not isinstance(what, Preview | Gauge | Answer):
-                self._take(absorb(self.state, what, self._text))
+                self._take(absorb(self.state, what, self._text, MODES))
 
     def _take(self, decision: Decision) -> None:
         for event in decision.events:

@@ -9,7 +9,9 @@ from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId
 from flybridge.session.absorb import digest_of
-from tests.harness.session_sim import Sim, ask, say, turn
+from flybridge.session.effects import Send
+from flybridge.session.ledger import fate
+from tests.harness.session_sim import Sim, ask, encoded, say, turn
 
 RAW = msgspec.Raw(b"{}")
 
@@ -303,3 +305,95 @@ def test_a_prompt_says_which_sub_agent_asks() -> None:
     last = sim.log[-1]
     assert isinstance(last, e.QuestionRequested)
     assert last.agent == "explorer"
+
+
+# ---- an agent that has to get ready -----------------------------------------------------------
+
+
+def connecting() -> Sim:
+    """A session whose agent is connected and does not take input yet."""
+    sim = Sim().opened()
+    sim.fact(f.LinkUp(incarnation=sim.state.incarnation, ready=False))
+    return sim
+
+
+def sent(sim: Sim) -> list[str]:
+    return [effect.key for effect in sim.effects if isinstance(effect, Send)]
+
+
+def test_messages_wait_until_the_agent_is_ready() -> None:
+    sim = Sim().opened()
+    before = sim.do(say("1"))
+    sim.fact(f.LinkUp(incarnation=sim.state.incarnation, ready=False))
+    after = sim.do(say("2"))
+    assert sent(sim) == []
+    assert sim.state.held() == [before, after]
+    sim.fact(f.AcceptsInput())
+    assert sent(sim) == [before, after]
+    assert sim.tags()[-3:] == ["agent.accepts_input", "input.dispatched", "input.dispatched"]
+    last = sim.do(say("3"))
+    assert sent(sim) == [before, after, last]
+    assert encoded(sim.state) == encoded(sim.fold())
+
+
+def test_one_that_is_ready_from_the_start_needs_no_event_for_it() -> None:
+    sim = Sim().up()
+    log = len(sim.log)
+    sim.fact(f.AcceptsInput(), f.AcceptsInput())
+    assert sim.log[log:] == []
+    other = connecting()
+    other.fact(f.AcceptsInput(), f.AcceptsInput())
+    assert other.tags().count("agent.accepts_input") == 1
+
+
+def test_ready_before_the_link_is_part_of_it() -> None:
+    sim = Sim().opened()
+    sim.do(say())
+    log = len(sim.log)
+    sim.fact(f.AcceptsInput())
+    assert sim.log[log:] == []
+    assert sent(sim) == []
+
+
+def test_nothing_but_ready_releases_a_message() -> None:
+    sim = connecting()
+    first = sim.do(say("1"))
+    queued = sim.do(say("2", mode="queue"))
+    turn(sim)
+    sim.fact(f.InputRejected(key=InputKey("me:none")))
+    rejected = sim.do(c.SetModel(model="m"))
+    assert sent(sim) == [rejected]  # settings do not wait
+    sim.fact(f.InputRejected(key=rejected))
+    assert sim.state.held() == [first, queued]
+    sim.fact(f.AcceptsInput())
+    assert sent(sim) == [rejected, first]
+
+
+def test_what_waits_for_an_agent_that_dies_unready_was_never_delivered() -> None:
+    sim = connecting()
+    key = sim.do(say())
+    sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit"))
+    assert e.InputOutcome(key=key, outcome="not_delivered", reason="exit") in sim.log
+    assert sim.state.accepts_input
+    sim.do(say("again"), request="r9")
+    assert sim.state.phase == "starting"
+
+
+def test_an_adopted_agent_is_as_ready_as_it_was() -> None:
+    sim = connecting()
+    key = sim.do(say(mode="queue"))
+    sim.fact(f.LinkUp(incarnation=sim.state.incarnation, adopted=True, ready=False))
+    assert sent(sim) == []
+    assert sim.log[-1] == e.AgentConnected(
+        incarnation=sim.state.incarnation, adopted=True, accepts_input=False
+    )
+    sim.fact(f.AcceptsInput())
+    assert sent(sim) == [key]
+
+
+def test_an_input_that_its_driver_kept_back_was_never_delivered() -> None:
+    sim = Sim().up()
+    kept, read = sim.do(say("1")), sim.do(say("2"))
+    fates = {kept: fate(0, took=5, read_upto=5), read: fate(2, took=5, read_upto=5)}
+    sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit", fates=fates))
+    assert outcomes(sim) == {kept: "not_delivered", read: "unknown"}

@@ -8,8 +8,10 @@ from msgspec import Raw
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import Mode, OpenSpec
 from flybridge.model.ids import ItemId, PromptId
+from flybridge.model.offers import Offer, OfferRule
+from flybridge.model.tools import ToolKind
 from flybridge.session.absorb import absorb
 from flybridge.session.alarms import (
     ANSWERED_ELSEWHERE,
@@ -20,12 +22,14 @@ from flybridge.session.alarms import (
 )
 from flybridge.session.state import decode_state, encode_state
 from tests.harness.claude_recordings import NAMES, replay
+from tests.harness.session_sim import MODES, Sim, ask, say
 from tests.unit.session.recorded import Recorded
-from tests.harness.session_sim import Sim, ask, say
 
 ITEM = ItemId("tool_1")
-SET_MODE = Raw(b'{"type":"setMode","mode":"acceptEdits","destination":"session"}')
-ADD_RULE = Raw(b'{"type":"addRules","rules":[{"toolName":"Bash"}]}')
+SET_MODE = Offer(label="Accept edits", scope="session", durable=False, mode="acceptEdits")
+ADD_RULE = Offer(
+    label="Always allow", scope="session", durable=False, widens=False, rules=(OfferRule("Bash"),)
+)
 
 
 def codes(sim: Sim) -> list[str]:
@@ -170,7 +174,7 @@ def _turn_over(sim: Sim, asked: e.PermissionRequested) -> None:
 
 
 def _a_rule_meanwhile(sim: Sim, asked: e.PermissionRequested) -> None:
-    other = asking(sim, "prm_2", "tool_2", suggestions=(ADD_RULE,))
+    other = asking(sim, "prm_2", "tool_2", offers=(ADD_RULE,))
     sim.do(allow(other, remember=(0,)))
     sim.fact(f.PromptWithdrawn(prompt=asked.prompt), f.ToolReturned(item=ITEM))
 
@@ -261,7 +265,7 @@ def test_a01_alarm_a_mode_that_holds_already_is_not_kept_for_later() -> None:
 
 def test_a01_alarm_an_accepted_suggestion_is_none() -> None:
     sim = running()
-    asked = asking(sim, suggestions=(SET_MODE,))
+    asked = asking(sim, offers=(SET_MODE,))
     sim.do(allow(asked, remember=(0,)))
     sim.fact(e.ModeChanged(mode="acceptEdits"), f.ToolReturned(item=ITEM))
     assert codes(sim) == []
@@ -269,26 +273,127 @@ def test_a01_alarm_an_accepted_suggestion_is_none() -> None:
 
 def test_a01_alarm_an_approved_plan_is_none() -> None:
     sim = running()
-    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="ExitPlanMode"))
-    sim.fact(
-        f.PermissionAsked(prompt=PromptId("p"), tool="ExitPlanMode", input=Raw(b"{}"), item=ITEM)
-    )
-    asked = sim.log[-1]
-    assert isinstance(asked, e.PermissionRequested)
-    sim.do(allow(asked))
+    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="propose", kind="plan"))
+    sim.do(allow(asking_for(sim, "propose", "plan")))
     sim.fact(f.ToolReturned(item=ITEM), e.ModeChanged(mode="default"))
     assert codes(sim) == []
     sim.fact(e.ModeChanged(mode="acceptEdits"))
     assert codes(sim) == [MODE_ELSEWHERE]
 
 
+def asking_for(sim: Sim, tool: str, kind: ToolKind) -> e.PermissionRequested:
+    sim.fact(
+        f.PermissionAsked(prompt=PromptId("p"), tool=tool, kind=kind, input=Raw(b"{}"), item=ITEM)
+    )
+    asked = sim.log[-1]
+    assert isinstance(asked, e.PermissionRequested)
+    return asked
+
+
+def test_a01_alarm_a_plan_is_known_by_its_kind_and_not_by_its_name() -> None:
+    sim = running()
+    name = "ExitPlanMode"  # of an agent that calls something else so
+    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name=name, kind="execute"))
+    sim.do(allow(asking_for(sim, name, "execute")))
+    sim.fact(f.ToolReturned(item=ITEM), e.ModeChanged(mode="default"))
+    assert codes(sim) == [MODE_ELSEWHERE]
+
+
+def test_a01_alarm_a_plan_that_was_asked_about_before_calls_had_a_kind_is_none() -> None:
+    sim = running()
+    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="ExitPlanMode"))
+    asked = asking_for(sim, "ExitPlanMode", "other")
+    sim.state.prompts[asked.prompt].tool_kind = sim.state.items[ITEM].tool = ""
+    sim.do(allow(asked))
+    sim.fact(f.ToolReturned(item=ITEM), e.ModeChanged(mode="default"))
+    assert codes(sim) == []
+
+
 @pytest.mark.parametrize("before", [True, False])
 def test_a01_alarm_a_plan_that_a_rule_approves_is_none(before: bool) -> None:
     sim = running()
-    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="ExitPlanMode"))
+    sim.fact(e.ModeChanged(mode="plan"), f.ToolCalled(item=ITEM, name="propose", kind="plan"))
     story: list[f.Fact] = [e.ModeChanged(mode="default"), f.ToolReturned(item=ITEM)]
     sim.fact(*(story if before else reversed(story)))
     assert codes(sim) == []
+
+
+def test_a_plan_leads_back_to_the_mode_before_it_and_to_no_other() -> None:
+    def approved(to: str) -> list[str]:
+        sim = running()
+        sim.do(c.SetMode(mode="acceptEdits"))
+        sim.fact(e.ModeChanged(mode="acceptEdits"), e.ModeChanged(mode="plan"))
+        sim.fact(f.ToolCalled(item=ITEM, name="propose", kind="plan"))
+        sim.do(allow(asking_for(sim, "propose", "plan")))
+        sim.fact(f.ToolReturned(item=ITEM), e.ModeChanged(mode=to))
+        assert decode_state(encode_state(sim.state)) == sim.state
+        assert encode_state(sim.fold()) == encode_state(sim.state)
+        return codes(sim)
+
+    assert approved("acceptEdits") == []
+    assert approved("default") == []
+    assert approved("bypassPermissions") == [MODE_ELSEWHERE]
+
+
+def test_a_call_that_ends_plans_explains_no_mode_outside_of_planning() -> None:
+    sim = running()
+    sim.do(c.SetMode(mode="acceptEdits"))
+    sim.fact(e.ModeChanged(mode="acceptEdits"), e.ModeChanged(mode="default"))
+    sim.fact(f.ToolCalled(item=ITEM, name="propose", kind="plan"), f.ToolReturned(item=ITEM))
+    sim.fact(e.ModeChanged(mode="acceptEdits"))  # the mode before this one, but no plan led there
+    assert codes(sim) == [MODE_ELSEWHERE]
+
+
+def test_the_modes_of_another_agent_are_compared_as_it_publishes_them() -> None:
+    published = (Mode("careful", 0), Mode("plan", 1), Mode("default", 2))  # no names of Claude's
+
+    def changed(*modes: str) -> list[str]:
+        sim = running()
+        sim.fact(e.AgentReady(mode=modes[0]))
+        sim.log.clear()
+        for mode in modes[1:]:
+            event = e.ModeChanged(mode=mode)
+            sim._take(absorb(sim.state, event, sim.drafts.text, published))
+        return codes(sim)
+
+    assert changed("careful", "plan") == [MODE_ELSEWHERE]
+    assert changed("plan", "default") == [MODE_ELSEWHERE]
+    assert changed("default", "plan", "careful") == []
+    assert changed("careful", "unpublished") == [MODE_ELSEWHERE]
+
+
+SETS_MODE = Raw(b'{"type":"setMode","mode":"acceptEdits"}')
+ADDS_RULE = Offer(label="Always allow", scope="session", widens=False, durable=False)
+
+
+@pytest.mark.parametrize(
+    ("offers", "suggestions", "accepted"),
+    [
+        ((), (SETS_MODE,), 0),  # a log of 0.1.0 holds the agent's own suggestions only
+        ((ADDS_RULE,), (Raw(b"{}"), SETS_MODE), 1),  # more suggestions than are described
+        ((Offer(),), (SETS_MODE,), 0),
+    ],
+)
+def test_an_accepted_offer_of_unknown_effect_explains_the_next_mode_only(
+    offers: tuple[Offer, ...], suggestions: tuple[Raw, ...], accepted: int
+) -> None:
+    sim = running()
+    asked = asking(sim, offers=offers, suggestions=suggestions)
+    sim.do(allow(asked, remember=(accepted,)))
+    sim.fact(e.ModeChanged(mode="acceptEdits"), f.ToolReturned(item=ITEM))
+    assert codes(sim) == []
+    sim.fact(e.ModeChanged(mode="bypassPermissions"))
+    assert codes(sim) == [MODE_ELSEWHERE]
+
+
+def test_an_accepted_rule_explains_no_mode() -> None:
+    widening = Offer(label="Remove all deny rules", scope="session", durable=False)
+    for offer in (ADDS_RULE, widening):
+        sim = running()
+        asked = asking(sim, offers=(offer,), suggestions=(Raw(b"{}"),))
+        sim.do(allow(asked, remember=(0,)))
+        sim.fact(e.ModeChanged(mode="acceptEdits"), f.ToolReturned(item=ITEM))
+        assert codes(sim) == [MODE_ELSEWHERE]
 
 
 def test_a01_alarm_how_a_life_starts_is_none() -> None:
@@ -303,7 +408,7 @@ def test_a01_alarm_how_a_life_starts_is_none() -> None:
 
 
 def test_a01_alarm_who_never_wanted_to_be_asked_is_not_warned() -> None:
-    sim = running(options=Options(skip_permissions=True))
+    sim = running(agent_options={"skip_permissions": True})
     sim.fact(e.ModeChanged(mode="bypassPermissions"))
     assert codes(sim) == []
 
@@ -313,7 +418,7 @@ def test_a01_alarm_who_never_wanted_to_be_asked_is_not_warned() -> None:
 
 def claims(sim: Sim, name: str, taken: bool = True) -> None:
     ready = e.AgentReady(agent_session=name, model="m")
-    sim._take(absorb(sim.state, ready, sim.drafts.text, lambda known: taken))
+    sim._take(absorb(sim.state, ready, sim.drafts.text, MODES, lambda known: taken))
 
 
 def test_a09_the_id_of_another_session_is_refused_and_an_alarm() -> None:

@@ -2,18 +2,23 @@ from __future__ import annotations
 
 import typing
 
+import msgspec
 import pytest
-from msgspec import Raw
 
+from flybridge.agents.claude.options import SCHEMA
 from flybridge.errors import NotAllowedError
 from flybridge.model import commands as c
+from flybridge.model.capabilities import Mode
 from flybridge.model.content import Text
 from flybridge.model.ids import PromptId, SessionId
+from flybridge.model.offers import Offer, OfferRule
+from flybridge.model.options import Option, OptionSchema
 from flybridge.session.authorisation import (
     _NEEDS,
     OPENER,
     Caller,
     authorise,
+    grants,
     outlives_the_prompt,
     scope_of,
     stops_the_turn,
@@ -63,9 +68,12 @@ def test_an_agent_cannot_approve_even_where_it_opened() -> None:
         authorise(caller("view", of_agent=True), "approve", MINE)
 
 
+RULE = Offer(scope="session", durable=False, widens=False)
+
+
 def test_an_answer_that_outlives_its_prompt_is_known_as_one() -> None:
     state = State(session=SessionId("s"))
-    offers = (Raw(b'{"type":"addRules"}'), Raw(b'{"type":"setMode","mode":"acceptEdits"}'))
+    offers = (RULE, Offer(scope="session", durable=False, mode="edit"))
     state.prompts[PromptId("p")] = OpenPrompt(kind="permission", digest="d", offers=offers)
 
     def outlives(*remember: int, place: c.Place = "session", prompt: str = "p") -> bool:
@@ -85,21 +93,60 @@ def test_an_answer_that_outlives_its_prompt_is_known_as_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "offer",
+    ("offer", "outlives"),
     [
-        b'{"type":"set\\u004dode","mode":"acceptEdits"}',
-        b'{"type":"addRules","type":"setMode","mode":"acceptEdits"}',
-        b'{"type":"somethingNew"}',
-        b"7",
+        (RULE, False),
+        (Offer(scope="once", durable=False, widens=False), False),
+        (Offer(scope="session", durable=True, widens=False), True),
+        (Offer(scope="session", durable=False, widens=True), True),
+        (Offer(label="Always allow", rules=(OfferRule("Bash"),)), True),
+        (Offer(), True),
     ],
 )
-def test_c01_a_suggestion_of_unknown_effect_needs_an_administrator(offer: bytes) -> None:
+def test_c01_an_offer_of_unknown_effect_needs_an_administrator(
+    offer: Offer, outlives: bool
+) -> None:
     state = State(session=SessionId("s"))
-    state.prompts[PromptId("p")] = OpenPrompt(kind="permission", digest="d", offers=(Raw(offer),))
-    command = c.AnswerPermission(
-        prompt=PromptId("p"), digest="d", decision="allow", remember=(0,), place="session"
+    state.prompts[PromptId("p")] = OpenPrompt(kind="permission", digest="d", offers=(RULE, offer))
+    assert outlives_the_prompt(_accepts(1), state) is outlives
+
+
+def test_c01_an_offer_that_an_older_log_does_not_describe_needs_an_administrator() -> None:
+    snapshot = b'{"kind":"permission","digest":"d","suggestions":1,"offers":[{"type":"addRules"}]}'
+    state = State(session=SessionId("s"))
+    state.prompts[PromptId("p")] = msgspec.json.decode(snapshot, type=OpenPrompt)
+    assert outlives_the_prompt(_accepts(0), state)
+    assert not outlives_the_prompt(_accepts(), state)
+
+
+def _accepts(*remember: int) -> c.AnswerPermission:
+    return c.AnswerPermission(
+        prompt=PromptId("p"), digest="d", decision="allow", remember=remember, place="session"
     )
-    assert outlives_the_prompt(command, state)
+
+
+def test_a_mode_grants_by_what_its_agent_publishes_and_not_by_its_name() -> None:
+    modes = (Mode("bypassPermissions", 0), Mode("default", 1), Mode("read-only", -1))
+    assert grants("bypassPermissions", modes, SCHEMA, {}) == ""
+    assert grants("read-only", modes, SCHEMA, {}) == ""
+    assert grants("default", modes, SCHEMA, {}) == "permission_mode"
+    assert grants("unpublished", modes, SCHEMA, {}) == "permission_mode"
+    assert grants("default", (), SCHEMA, {}) == "permission_mode"
+    assert grants("", (), SCHEMA, {}) == ""
+    assert grants("", modes, SCHEMA, {"fast": True, "add_dirs": ("/x",)}) == "add_dirs"
+
+
+def test_an_option_grants_by_what_its_agent_publishes_and_not_by_its_name() -> None:
+    other = OptionSchema(
+        (
+            Option(name="add_dirs", type="flag", label="x", grants=False),
+            Option(name="fast", type="flag", label="x"),
+        )
+    )
+    assert grants("", (), other, {"add_dirs": True}) == ""
+    assert grants("", (), other, {"fast": True}) == "fast"
+    assert grants("", (), other, {"fast": False}) == ""
+    assert grants("", (), other, {"recorded_by_another_version": 1}) != ""
 
 
 def test_c02_a_denial_that_stops_the_turn_is_known_as_an_interrupt() -> None:

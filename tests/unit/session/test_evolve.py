@@ -11,6 +11,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
+from flybridge.model.limits import UsageLimit
 from flybridge.session.evolve import _CHANGES, _NOTHING, evolve
 from flybridge.session.state import decode_state, encode_state
 from tests.harness.session_sim import Sim, ask, encoded, say
@@ -44,6 +45,16 @@ def test_waiting_for_the_clock_ends_when_something_moves() -> None:
     assert waits(sim)[0] == "wedged"
     sim.fact(e.RateLimit(status="allowed"), f.TurnOver())
     assert waits(sim) == ("", 0)
+
+
+def test_a_typed_limit_that_is_reached_is_waited_for_whatever_the_agent_calls_it() -> None:
+    sim = Sim().up()
+    near = UsageLimit(scope="five_hour", status="warning")
+    sim.fact(e.RateLimit(status="429", resets_ms=7000, limits=(near,)))
+    assert waits(sim) == ("", 0)
+    reached = UsageLimit(scope="five_hour", status="reached", resets_ms=7000)
+    sim.fact(e.RateLimit(status="429", resets_ms=7000, limits=(reached,)))
+    assert waits(sim) == ("rate_limit", 7000)
 
 
 def test_compaction_is_waited_for_from_start_to_end() -> None:

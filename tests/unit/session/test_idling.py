@@ -7,6 +7,7 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.ids import ItemId
+from flybridge.model.offers import Offer, OfferRule
 from flybridge.session.effects import Stop
 from flybridge.session.idling import may_go, put_away
 from tests.harness.session_sim import Sim, ask, say
@@ -32,6 +33,7 @@ def test_an_agent_with_nothing_to_do_may_go() -> None:
         lambda sim: sim.fact(e.BackgroundChanged(tasks=(RULE,))),
         lambda sim: sim.do(c.Close()),
         lambda sim: sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit")),
+        lambda sim: sim.fact(f.LinkUp(incarnation=sim.state.incarnation, ready=False)),
     ],
 )
 def test_an_agent_with_anything_open_stays(begin) -> None:  # type: ignore[no-untyped-def]
@@ -57,6 +59,23 @@ def test_whoever_granted_something_hears_that_it_is_gone() -> None:
     (notice,) = put_away(sim.state, "x").events
     assert isinstance(notice, e.Notice)
     assert "ask again" not in notice.text
+
+
+def test_an_offer_that_ends_with_the_agent_is_named_in_words() -> None:
+    sim = Sim().up()
+    kept = {"scope": "session", "widens": False, "rules": (OfferRule("Bash", "ls *"),)}
+    offers = (
+        Offer(label="Always allow", durable=False, **kept),  # type: ignore[arg-type]
+        Offer(label="Allow for ever", durable=True, **kept),  # type: ignore[arg-type]
+    )
+    asked = ask(sim, offers=offers)
+    answer = c.AnswerPermission(
+        prompt=asked.prompt, digest=asked.digest, decision="allow", remember=(0, 1)
+    )
+    sim.do(answer)
+    (notice,) = put_away(sim.state, "x").events
+    assert isinstance(notice, e.Notice)
+    assert notice.text.endswith("for this session:\n- Always allow Bash(ls *)")
 
 
 def test_a_rule_that_is_kept_elsewhere_is_not_lost() -> None:

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from flybridge.errors import BusyError, NotSupportedError
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec, StartOptions
+from flybridge.model.legacy_options import start_fields, start_options
+from flybridge.model.options import Value
+from flybridge.session.decide import open_session
 from flybridge.session.effects import Start, Stop
-from flybridge.session.incarnations import BYPASS, options_after, options_of, start_spec, transport_of
+from flybridge.session.incarnations import options_after, start_spec, transport_of
 from tests.harness.session_sim import Sim, ask, say
 
 
@@ -59,18 +63,27 @@ def test_what_goes_on_with_a_conversation_of_no_known_name_does_so_until_it_has_
 
 
 def test_options_hold_in_every_life() -> None:
-    options = Options(max_turns=3, allowed_tools=("Read",), system_prompt="be brief")
-    sim = opened(options=options)
-    assert start_spec(sim.state).options == options
-    assert start_spec(sim.fold()).options == options
+    values: dict[str, Value] = {
+        "max_turns": 3,
+        "allowed_tools": ("Read",),
+        "system_prompt": "be brief",
+    }
+    options = StartOptions(effort="low", budget_usd=1.5, agent_options=values)
+    sim = opened(**start_fields(options))
+    assert start_options(start_spec(sim.state)) == options
+    assert start_options(start_spec(sim.fold())) == options
 
 
 def test_who_may_open_a_session_that_asks_nobody_may_come_back_to_that() -> None:
-    sim = opened(mode=BYPASS)
-    sim.fact(e.ModeChanged(mode="default"))
-    spec = start_spec(sim.state)
-    assert (spec.mode, spec.options.allow_bypass) == ("default", True)
-    assert options_of(OpenSpec(agent="demo", cwd="/tmp", mode="plan")) == Options()
+    sim = Sim()
+    spec = OpenSpec(agent="demo", cwd="/tmp", mode="bypassPermissions")
+    context = msgspec.structs.replace(sim.context("r0"), kept={"allow_bypass": True})
+    opening = open_session(spec, context)
+    assert opening.effects == [Start(context.incarnation, spec)]  # the first life needs no more
+    sim._take(opening)
+    sim.fact(f.LinkUp(incarnation=sim.state.incarnation), e.ModeChanged(mode="default"))
+    later = start_spec(sim.state)
+    assert (later.mode, later.agent_options) == ("default", {"allow_bypass": True})
 
 
 def test_a_setting_for_the_start_ends_the_agent_and_is_there_in_its_next_life() -> None:
@@ -83,7 +96,7 @@ def test_a_setting_for_the_start_ends_the_agent_and_is_there_in_its_next_life() 
     sim.do(say())
     start = sim.effects[-1]
     assert isinstance(start, Start)
-    assert start.spec.options.effort == "high"
+    assert start.spec.effort == "high"
     assert goes(start.spec) == ("a", True, False)
 
 
@@ -92,7 +105,7 @@ def test_a_setting_for_the_start_needs_no_agent() -> None:
     sim.fact(f.LinkEnded(incarnation=sim.state.incarnation, why="exit"))
     sim.do(c.SetFast(on=True))
     assert sim.effects == []
-    assert sim.state.options.fast
+    assert sim.state.start.agent_options == {"fast": True}
 
 
 def test_no_work_is_cut_short_for_a_setting() -> None:
@@ -110,18 +123,17 @@ def test_what_the_agent_cannot_be_started_with_is_refused() -> None:
     with pytest.raises(NotSupportedError, match="enormous"):
         sim.do(c.SetEffort(effort="enormous"))
     with pytest.raises(NotSupportedError):
-        options_after(Options(), c.SetThinking(tokens=1), frozenset())
+        options_after(StartOptions(), c.SetThinking(tokens=1), frozenset())
     assert sim.effects == []
 
 
 def test_a_person_starts_only_what_is_all_new() -> None:
-    sim = opened(options=Options(transport="by_hand"))
+    sim = opened(transport="by_hand")
     assert transport_of(sim.state) == "by_hand"
     sim.state.spoke = True
     assert transport_of(sim.state) == "socket"
-    by_hand = Options(transport="by_hand")
-    forked = opened(options=by_hand, agent_session="old", resume=True, fork=True)
+    forked = opened(transport="by_hand", agent_session="old", resume=True, fork=True)
     assert transport_of(forked.state) == "socket"
-    assert transport_of(opened(options=by_hand, continue_latest=True).state) == "socket"
+    assert transport_of(opened(transport="by_hand", continue_latest=True).state) == "socket"
     assert transport_of(opened().state) == "stdio"
-    assert transport_of(opened(options=Options(transport="socket")).state) == "socket"
+    assert transport_of(opened(transport="socket").state) == "socket"

@@ -5,8 +5,9 @@ import msgspec
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import StartOptions
 from flybridge.model.ids import InputKey
+from flybridge.model.legacy_options import start_options
 from flybridge.session.decide import decide
 from flybridge.session.incarnations import start_spec
 from tests.harness.session_sim import CAPABILITIES, Sim, say
@@ -14,8 +15,8 @@ from tests.harness.session_sim import CAPABILITIES, Sim, say
 
 def test_a_setting_that_the_agent_took_holds_in_its_next_life() -> None:
     for command, options in (
-        (c.SetEffort(effort="low"), Options(effort="low")),
-        (c.SetFast(on=True), Options(fast=True)),
+        (c.SetEffort(effort="low"), StartOptions(effort="low")),
+        (c.SetFast(on=True), StartOptions(agent_options={"fast": True})),
     ):
         sim = Sim().up()
         able = msgspec.structs.replace(CAPABILITIES, at_start=frozenset())
@@ -23,7 +24,7 @@ def test_a_setting_that_the_agent_took_holds_in_its_next_life() -> None:
         sim._take(decide(sim.state, command, context))
         key = next(iter(sim.state.inputs))
         sim.fact(f.Wrote(key=key), f.InputConfirmed(key=key))
-        assert start_spec(sim.state).options == options
+        assert start_options(start_spec(sim.state)) == options
         assert sim.tags()[-2:] == ["session.changed", "input.outcome"]
 
 

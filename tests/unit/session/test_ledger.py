@@ -97,7 +97,8 @@ def test_stages_and_errors_cover_every_outcome() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "fate"), [(4, "not_taken"), (3, "unread"), (2, "read"), (1, "read")]
+    ("number", "fate"),
+    [(4, "not_taken"), (3, "unread"), (2, "read"), (1, "read"), (0, "not_taken")],
 )
 def test_the_keepers_report_tells_a_lines_fate(number: int, fate: f.Fate) -> None:
     assert ledger.fate(number, took=3, read_upto=2) == fate

@@ -62,6 +62,7 @@ def test_nothing_is_started_for_it(command: c.Command) -> None:
     ("changed", "capabilities"),
     [
         ({"phase": "starting"}, None),
+        ({"accepts_input": False}, None),
         ({"turn": TurnId("trn_1")}, Capabilities(agent="a", steers=False)),
         (
             {
@@ -75,7 +76,7 @@ def test_nothing_is_started_for_it(command: c.Command) -> None:
             None,
         ),
     ],
-    ids=["starting", "takes nothing in a turn", "being interrupted"],
+    ids=["starting", "not ready", "takes nothing in a turn", "being interrupted"],
 )
 def test_what_cannot_leave_waits_or_is_refused(
     changed: dict[str, Any], capabilities: Capabilities | None

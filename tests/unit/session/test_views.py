@@ -60,13 +60,15 @@ def test_the_status_says_what_the_session_is_doing() -> None:
     seen = [view(sim.state, 0).status]
     sim.opened()
     seen.append(view(sim.state, 0).status)
-    sim.fact(f.LinkUp(incarnation=sim.state.incarnation))
+    sim.fact(f.LinkUp(incarnation=sim.state.incarnation, ready=False))
+    seen.append(view(sim.state, 0).status)
+    sim.fact(f.AcceptsInput())
     seen.append(view(sim.state, 0).status)
     sim.do(say())
     seen.append(view(sim.state, 0).status)
     sim.do(c.Close())
     seen.append(view(sim.state, 0).status)
-    assert seen == ["off", "starting", "idle", "running", "closed"]
+    assert seen == ["off", "starting", "starting", "idle", "running", "closed"]
 
 
 def test_the_view_names_what_is_open() -> None:
@@ -88,3 +90,9 @@ def test_the_head_of_an_input_is_its_first_words() -> None:
     assert head_of(say("x" * 999).content) == "x" * HEAD
     assert head_of((Image(media_type="image/png", data=""),)) == "(1 attachments)"
     assert head_of(()) == ""
+
+
+def test_the_kind_of_the_agent_is_shown() -> None:
+    sim = Sim().up()
+    sim.state.kind = "courier"
+    assert view(sim.state, 0).kind == "courier"

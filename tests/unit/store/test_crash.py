@@ -91,6 +91,7 @@ def test_a_barrier_comes_after_the_last_write_and_before_the_promise(tmp_path: P
 
 
 @pytest.mark.needs("ptrace")
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "numbers", "every"),
     [

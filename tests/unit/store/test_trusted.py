@@ -79,3 +79,41 @@ def test_a07_entries_of_older_versions_keep_working_and_are_resolved_once(tmp_pa
     assert not folders.holds(link)
     assert not TrustedFolders(path).holds(evil)
     assert TrustedFolders(path).holds(good)
+
+
+def test_each_kind_of_agent_is_trusted_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "trusted"
+    folders = TrustedFolders(path)
+    folders.add(Path("/a"), "other")
+    assert folders.holds(Path("/a/b"), "other")
+    assert not folders.holds(Path("/a"))
+    folders.add(Path("/a/b"))
+    folders.add(Path("/c"), "third")
+    again = TrustedFolders(path)
+    assert again.by_kind() == {"claude": ["/a/b"], "other": ["/a"], "third": ["/c"]}
+    assert not again.remove(Path("/a"), "third")
+    assert again.remove(Path("/a/b"), "claude")
+    assert again.remove(Path("/a"))
+    assert TrustedFolders(path).by_kind() == {"third": ["/c"]}
+
+
+def test_older_versions_read_what_is_theirs_and_count_for_claude(tmp_path: Path) -> None:
+    path = tmp_path / "trusted"
+    path.write_text(json.dumps(["/old"]))
+    path.chmod(0o600)
+    folders = TrustedFolders(path)
+    assert folders.holds(Path("/old"), "claude")
+    assert not folders.holds(Path("/old"), "other")
+    folders.add(Path("/new"), "other")
+    folders.add(Path("/mine"))
+    assert json.loads(path.read_text()) == ["/old", "/mine"]  # the only form that they know
+
+
+def test_the_file_of_other_kinds_says_nothing_about_the_first(tmp_path: Path) -> None:
+    others = tmp_path / "trusted-agents"
+    others.write_text(json.dumps({"claude": ["/x"], "other": ["/y"]}))
+    others.chmod(0o600)
+    assert TrustedFolders(tmp_path / "trusted").by_kind() == {"other": ["/y"]}
+    others.write_text("[]")
+    with pytest.raises(StorageCorruptError):
+        TrustedFolders(tmp_path / "trusted")

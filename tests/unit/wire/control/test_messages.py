@@ -15,7 +15,7 @@ from msgspec import UNSET
 from flybridge.errors import InvalidRequestError, RemoteProtocolError
 from flybridge.wire.control import messages as w
 
-EXAMPLES = Path(__file__).parents[2] / "golden" / "control" / "examples.jsonl"
+EXAMPLES = Path(__file__).parents[3] / "golden" / "control" / "examples.jsonl"
 HEAD: dict[str, Any] = {
     "v": 1,
     "request_id": "req_1",

@@ -14,7 +14,7 @@ from flybridge.errors import RemoteProtocolError
 from flybridge.wire.native.entries import decode_entries, encode_entries
 from flybridge.wire.native.messages import EventLine, encode
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "native" / "entries.jsonl"
+GOLDEN = Path(__file__).parents[3] / "golden" / "native" / "entries.jsonl"
 
 
 def test_the_golden_batch_decodes_and_encodes_to_the_same_bytes() -> None:

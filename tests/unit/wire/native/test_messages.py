@@ -33,7 +33,7 @@ from flybridge.wire.native.messages import (
     read_head,
 )
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "native"
+GOLDEN = Path(__file__).parents[3] / "golden" / "native"
 DECODERS = {
     "client.jsonl": decode_client,
     "gateway.jsonl": decode_gateway,
