@@ -11,16 +11,16 @@ from typing import Literal
 
 import pytest
 
+from flybridge.probes import offline
 from tests import conftest
 from tests.agents import rig
 from tests.agents.rig import Bridge
 
 
 def _can_leave_network() -> bool:
-    wall = rig.HERE.parents[1] / "src" / "flybridge" / "testing" / "offline.py"
-    offline = [sys.executable, "-I", "-S", str(wall), "/nowhere", "1"]
+    argv = [sys.executable, "-I", "-S", str(offline.__file__), "/nowhere", "1"]
     inside = subprocess.run(
-        [*offline, "readlink", "/proc/self/ns/net"], capture_output=True, timeout=20
+        [*argv, "readlink", "/proc/self/ns/net"], capture_output=True, timeout=20
     )
     ours = subprocess.run(["readlink", "/proc/self/ns/net"], capture_output=True, timeout=20)
     return inside.returncode == 0 and inside.stdout != ours.stdout

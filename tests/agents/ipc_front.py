@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from flybridge.frontends.ipc.wire.lines import read_outbound
-from tests.harness import leftovers
 from tests.agents.rig import Bridge
 from tests.agents.talk import scripted
+from tests.harness.waiting import WAIT_S
 
-WAIT_S = 25.0
 LIMIT = 64 << 20
 Json: TypeAlias = dict[str, Any]
 
@@ -41,17 +38,12 @@ class Front:
         cls, bridge: Bridge, cwd: Path | None = None, *flags: str, greet: bool = True
     ) -> Self:
         await (await bridge.client()).close()  # else the bridge would start a gateway of its own
-        words = ["--dir", str(cwd or bridge.claude.cwd), "--state", str(bridge.state.path), *flags]
-        marks = {
-            "XDG_CONFIG_HOME": str(bridge.base / "cfg"),
-            leftovers.MARK: os.environ.get(leftovers.MARK, ""),
-        }
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "flybridge", "ipc", *words),
+            *bridge.argv("ipc", "--dir", str(cwd or bridge.claude.cwd), *flags),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env=bridge.claude.env | marks,
+            env=bridge.env,
             limit=LIMIT,
             start_new_session=True,  # without a terminal, as an app starts it
         )

@@ -7,7 +7,6 @@ nothing of the user's, no key but a made-up one, and, where the system allows it
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 import itertools
 import json
@@ -17,17 +16,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from flybridge.client.gateway import Client, connect
-from flybridge.config.state_dir import StateDir
-from flybridge.errors import GatewayUnreachableError
+from flybridge.probes import offline
+from flybridge.probes.messages_api import MessagesApi
 from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.store.trusted import TrustedFolders
-from flybridge.probes.messages_api import MessagesApi
-from tests.harness import leftovers
+from tests.harness.agent_programs import agent
+from tests.harness.gateway_process import GatewayProcess
+from tests.harness.waiting import until
 
 HERE = Path(__file__).parent
 PINNED = ("2.1.38", "2.1.200", "2.1.325")
@@ -51,8 +49,6 @@ RUN_EVERY_VERSION = frozenset(
         "test_runs_claude",
     }
 )
-START_S = 20.0
-GONE_S = 10.0
 SWITCHES = (  # what else a CLI does by itself is off; these names are not on the allow-list
     "DISABLE_AUTOUPDATER",
     "DISABLE_BUG_COMMAND",
@@ -66,17 +62,11 @@ WAYS: dict[str, tuple[list[str], list[str]]] = {
     "noisy": ([sys.executable, "-I", "-S", str(HERE / "noisy.py")], []),
     "misled": ([], ["--settings", "/nowhere.json"]),
 }
-AGENT = """\
-  {name}:
-    kind: claude
-    program: {program}
-    env: {names}
-"""
 CONFIG = """\
 default_agent: claude
 agents:
 {agents}keeper:
-  hello_s: 5
+  hello_s: 30
   orphan_s: 30
 log_level: warning
 """
@@ -145,9 +135,8 @@ class RealClaude:
         self.api = api
         self.base = base
         self.cwd = base / "repo"
-        wall = HERE.parents[1] / "src" / "flybridge" / "testing" / "offline.py"
-        offline = [sys.executable, "-I", "-S", str(wall), str(socket)]
-        self.argv = [*offline, str(api.port), *found]
+        without_network = [sys.executable, "-I", "-S", str(offline.__file__), str(socket)]
+        self.argv = [*without_network, str(api.port), *found]
         self.env = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
@@ -167,30 +156,21 @@ class RealClaude:
         subprocess.run(["git", "init", "-q", str(self.cwd)], check=True, env=self.env, timeout=20)
 
 
-class Bridge:
+class Bridge(GatewayProcess):
     """A gateway whose agent is a real CLI. Any part of it may be killed; ``close`` ends all."""
 
     def __init__(self, version: str, base: Path) -> None:
-        self.base = base
-        self.state = StateDir(base / "s")
-        self.log = base / "log"
         socket = base / "api.sock"
         self.api = MessagesApi(unix=str(socket)).start()
         self.claude = RealClaude(version, base, self.api, socket)
-        self._gateway: subprocess.Popen[bytes] | None = None
-        self.state.prepare()
-        TrustedFolders(self.state.trusted).add(base)  # what the tests write there is theirs
-        config = base / "cfg" / "flybridge" / "config.yaml"
-        config.parent.mkdir(parents=True)
-        names = json.dumps(SWITCHES)
+        super().__init__(base, env=self.claude.env, cwd=self.claude.cwd)
+        self.state_dir.prepare()
+        TrustedFolders(self.state_dir.trusted).add(base)  # what the tests write there is theirs
         agents = [
-            AGENT.format(
-                name=name, program=json.dumps([*before, *self.claude.argv, *after]), names=names
-            )
+            agent(name, [*before, *self.claude.argv, *after], env=SWITCHES)
             for name, (before, after) in WAYS.items()
         ]
-        config.write_text(CONFIG.format(agents="".join(agents)))
-        config.chmod(0o600)
+        self.configure(CONFIG.format(agents="".join(agents)))
 
     def repository(self, name: str, files: Mapping[str, object] = {}) -> Path:
         """A git repository of its own for a session; what is no text is written as JSON."""
@@ -206,50 +186,12 @@ class Bridge:
 
     # ---- the gateway -------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Start a gateway; a client reaches it as soon as it is there."""
-        marks = {"XDG_CONFIG_HOME": str(self.base / "cfg")}
-        marks[leftovers.MARK] = os.environ.get(leftovers.MARK, "")
-        with self.log.open("ab") as log:
-            self._gateway = subprocess.Popen(
-                [sys.executable, "-m", "flybridge", "gateway", "run", "--state", self.state.path],
-                env=self.claude.env | marks,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-
-    async def client(self) -> Client:
-        deadline = time.monotonic() + START_S
-        while True:
-            try:
-                return await connect(self.state, start=False)
-            except GatewayUnreachableError:
-                assert self._gateway is not None
-                if self._gateway.poll() is not None or time.monotonic() > deadline:
-                    raise AssertionError(f"no gateway: {self.log.read_text()[-2000:]}") from None
-                await asyncio.sleep(0.02)
-
-    def kill(self) -> None:
-        """The gateway dies without a word; its keepers and agents live on."""
-        assert self._gateway is not None
-        self._gateway.kill()
-        self._gateway.wait(GONE_S)
-
     def pause(self) -> None:
         """The gateway stands still; its keepers and agents go on."""
-        assert self._gateway is not None
-        self._gateway.send_signal(signal.SIGSTOP)
+        self.send(signal.SIGSTOP)
 
     def go_on(self) -> None:
-        assert self._gateway is not None
-        self._gateway.send_signal(signal.SIGCONT)
-
-    def peak_bytes(self) -> int:
-        """The most memory the gateway ever held."""
-        assert self._gateway is not None
-        rows = Path(f"/proc/{self._gateway.pid}/status").read_text().splitlines()
-        return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("VmHWM"))
+        self.send(signal.SIGCONT)
 
     # ---- agents ------------------------------------------------------------------------------
 
@@ -275,10 +217,9 @@ class Bridge:
         2.1.38 does so some 100 ms after its result; one that is killed before has no record.
         """
         records = self.base / "home" / ".claude" / "projects"
-        deadline = time.monotonic() + GONE_S
-        while not any(words in one.read_text() for one in records.rglob("*.jsonl")):
-            assert time.monotonic() < deadline, f"never saved: {words}"
-            await asyncio.sleep(0.02)
+        await until(
+            lambda: any(words in one.read_text() for one in records.rglob("*.jsonl")), words
+        )
 
     def networks_of(self, session: str) -> list[str]:
         """The network interfaces that a session's CLI can see."""
@@ -289,18 +230,6 @@ class Bridge:
 
     def close(self) -> None:
         """End the gateway, every keeper and every agent of this state directory."""
-        if self._gateway is not None and self._gateway.poll() is None:
-            self._gateway.terminate()
-            self._gateway.wait(GONE_S)
-        deadline = time.monotonic() + GONE_S
-        while left := self._left():
-            for pid in left:
-                leftovers.kill(pid)
-            assert time.monotonic() < deadline, f"still there: {left}"
-            time.sleep(0.02)
+        self.kill_all()
         self.api.close()
         assert self.api.complaints == []
-
-    def _left(self) -> list[int]:
-        """What still runs with our folder in its arguments or its environment."""
-        return [one.pid for one in leftovers.find_processes("none", self.base)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import time
 import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -30,8 +29,8 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import InputKey, PromptId
 from tests.agents.rig import Bridge
+from tests.harness.waiting import WAIT_S, until_file
 
-WAIT_S = 25.0
 E = TypeVar("E", bound=ev.Event)
 
 
@@ -147,10 +146,7 @@ class Talk:
 
     async def made(self, path: Path) -> None:
         """Wait until a tool has made this file."""
-        deadline = time.monotonic() + WAIT_S
-        while not path.exists():  # noqa: ASYNC240
-            assert time.monotonic() < deadline, f"never made: {path}"
-            await asyncio.sleep(0.02)
+        await until_file(path)
 
     async def outcome(self, request: str) -> str:
         """What became of an input."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,14 +11,15 @@ import pytest
 
 from flybridge.agents.claude.driver.arguments import build_args
 from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.legacy_options import from_legacy, start_fields
 from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
+from tests.harness.line_process import LineProcess
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
 SCHEMA = '{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}'
-WAIT_S = 40.0
 SERVER = {"command": "false", "args": ["-x"]}
 
 
@@ -38,34 +37,16 @@ def told(claude: RealClaude, spec: OpenSpec, *said: str) -> list[dict[str, Any]]
     prompts = [
         {"type": "user", "message": {"role": "user", "content": one}, "uuid": ID} for one in said
     ]
-    process = subprocess.Popen(
-        [*claude.argv, *build_args(spec, claude.version)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=claude.cwd,
-        env=claude.env,
-    )
-    late = threading.Timer(WAIT_S, process.kill)
-    late.start()
-    heard: list[dict[str, Any]] = []
-    with process as cli:
-        assert cli.stdin is not None
-        assert cli.stdout is not None
-        assert cli.stderr is not None
-        for one in (asked, *prompts):
-            cli.stdin.write(json.dumps(one).encode() + b"\n")
-        cli.stdin.flush()
-        for line in cli.stdout:
-            heard.append(json.loads(line))
-            kinds = [one["type"] for one in heard]
-            if "control_response" in kinds and kinds.count("result") == len(prompts):
-                break
-        cli.stdin.close()
-        errors = cli.stderr.read()
-    late.cancel()
-    assert (process.returncode, errors) == (0, b"")
-    return heard
+    argv = [*claude.argv, *build_args(spec, claude.version)]
+    with LineProcess(argv, cwd=claude.cwd, env=claude.env) as cli:
+        cli.send(asked, *prompts)
+        kinds: list[str] = []
+        while "control_response" not in kinds or kinds.count("result") != len(prompts):
+            kinds.append(cli.next()["type"])
+        cli.close_input()
+        assert cli.exit_code() == 0
+    assert cli.errors() == b""
+    return cli.messages
 
 
 @pytest.mark.conforms("stream-json §1")
@@ -103,7 +84,7 @@ def test_a_cli_takes_every_option_at_once(claude: RealClaude, tmp_path: Path) ->
         model="claude-sonnet-4-5-20250929",
         mode="acceptEdits",
         agent_session=ID,
-        options=options,
+        **start_fields(from_legacy(options)),
     )
     answer = told(claude, spec)[0]
     assert answer["response"]["subtype"] == "success"
@@ -111,7 +92,9 @@ def test_a_cli_takes_every_option_at_once(claude: RealClaude, tmp_path: Path) ->
 
 @pytest.mark.conforms("stream-json §1")
 def test_no_tools_is_not_all_tools(claude: RealClaude) -> None:
-    spec = OpenSpec(agent="claude", cwd=str(claude.cwd), options=Options(tools=()))
+    spec = OpenSpec(
+        agent="claude", cwd=str(claude.cwd), **start_fields(from_legacy(Options(tools=())))
+    )
     init = next(one for one in told(claude, spec, "hi") if one.get("subtype") == "init")
     assert [one for one in init["tools"] if one in ("Bash", "Read", "Edit")] == []
 
@@ -120,7 +103,11 @@ def test_no_tools_is_not_all_tools(claude: RealClaude) -> None:
 def test_rules_tools_and_the_prompt_mean_what_they_say(claude: RealClaude) -> None:
     options = Options(tools=("Bash", "Read"), system_prompt="- You sail.")
     spec = OpenSpec(
-        agent="claude", cwd=str(claude.cwd), agent_session=ID, mode="plan", options=options
+        agent="claude",
+        cwd=str(claude.cwd),
+        agent_session=ID,
+        mode="plan",
+        **start_fields(from_legacy(options)),
     )
     said = told(claude, spec, "hi")
     init = next(one for one in said if one.get("subtype") == "init")

@@ -22,10 +22,10 @@ from flybridge.model.capabilities import Options
 from flybridge.model.commands import SetEffort, SetFast, SetModel, StopTask
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash
+from tests.harness.waiting import WAIT_S
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 
-WAIT_S = 20.0
 NEWER = {
     "context": "totalTokens",
     "usage": "session",

@@ -26,14 +26,15 @@ from flybridge.model.facts import (
     TurnOver,
 )
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
-from flybridge.session.ports import Out
+from flybridge.model.legacy_options import from_legacy, start_fields
 from flybridge.probes.messages_api import MessagesApi
+from flybridge.session.ports import Out
 from tests.agents.rig import PINNED, RealClaude
 from tests.agents.talk import bash, scripted
+from tests.harness.waiting import WAIT_S
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 
-WAIT_S = 30.0
 SESSION = SessionId("ses_driven")
 T = TypeVar("T")
 
@@ -44,7 +45,7 @@ class Driven:
     def __init__(self, claude: RealClaude, options: Options) -> None:
         agent = ClaudeAgent(program=claude.argv)
         capabilities = agent.capabilities(claude.version.encode())
-        spec = OpenSpec(agent="claude", cwd=str(claude.cwd), options=options)
+        spec = OpenSpec(agent="claude", cwd=str(claude.cwd), **start_fields(from_legacy(options)))
         launch = agent.launch(spec, capabilities)
         self.out: list[Out] = []
         self._driver = agent.driver(capabilities)

@@ -60,7 +60,7 @@ async def test_a08_nothing_of_it_is_known_when_it_is_left_out(bridge: Bridge, wh
 async def test_a08_it_is_asked_about_before_an_agent_starts(own_bridge: Bridge, what: str) -> None:
     folder = repository(own_bridge, what, "asked")
     own_bridge.close()
-    trusted = TrustedFolders(own_bridge.state.trusted)
+    trusted = TrustedFolders(own_bridge.state_dir.trusted)
     for known in trusted.all():
         trusted.remove(Path(known))
     own_bridge.start()

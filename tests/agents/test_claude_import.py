@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +12,15 @@ from typing import Any
 
 import pytest
 
+from flybridge.agents.claude.owners import owners_of
 from flybridge.errors import BusyError
 from flybridge.model import events as ev
 from flybridge.runtime.keeper.keeper_program import descendants
 from flybridge.runtime.keeper.process import alive
-from flybridge.agents.claude.owners import owners_of
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, scripted
+from tests.harness.line_process import LineProcess
+from tests.harness.waiting import wait_until
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 ARGUMENTS = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose"]
@@ -161,39 +162,23 @@ async def test_a_fork_shows_the_past_and_leaves_the_conversation_alone(
 
 
 @contextmanager
-def foreign(bridge: Bridge, cwd: Path, *more: str) -> Iterator[subprocess.Popen[bytes]]:
+def foreign(bridge: Bridge, cwd: Path, *more: str) -> Iterator[LineProcess]:
     """The program alone, running and waiting for somebody to say something."""
-    process = subprocess.Popen(
-        [*bridge.claude.argv, *ARGUMENTS, *more],
-        cwd=cwd,
-        env=bridge.claude.env,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    argv = [*bridge.claude.argv, *ARGUMENTS, *more]
+    alone = LineProcess(argv, cwd=cwd, env=bridge.claude.env)
     try:
-        yield process
+        yield alone
     finally:
         # what leads to the model dies after it, with the same words on its command line
-        beside = descendants(process.pid)
-        process.kill()
-        process.communicate(timeout=20)
-        deadline = time.monotonic() + 20
-        while any(alive(one.pid, one.start) for one in beside):
-            assert time.monotonic() < deadline, "it goes on"
-            time.sleep(0.01)
+        beside = descendants(alone.process.pid)
+        alone.close()
+        wait_until(lambda: not any(alive(one.pid, one.start) for one in beside))
 
 
-def say(process: subprocess.Popen[bytes], prompt: str) -> list[Any]:
+def say(alone: LineProcess, prompt: str) -> list[Any]:
     """One turn of it, as lines of JSON."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdin.write(user(prompt))
-    process.stdin.flush()
-    lines: list[Any] = []
-    while not lines or lines[-1]["type"] != "result":
-        lines.append(json.loads(process.stdout.readline()))
-    return lines
+    alone.write(user(prompt))
+    return alone.until(lambda message: message["type"] == "result")
 
 
 async def test_what_another_program_has_open_can_only_be_copied(
@@ -237,7 +222,7 @@ async def test_a_program_is_seen_whose_arguments_tell_nothing(bridge: Bridge) ->
         conversation = say(process, scripted("who are you", {"say": "Untold."}))[-1]["session_id"]
         await bridge.saved("Untold.")
         client = await bridge.client()
-        with pytest.raises(BusyError, match=f"process {process.pid} ?{said}"):
+        with pytest.raises(BusyError, match=f"process {process.process.pid} ?{said}"):
             await client.open(agent="claude", cwd=cwd, resume=conversation)
         await client.close()
     async with await Talk.open(bridge, cwd=cwd, resume=conversation) as talk:

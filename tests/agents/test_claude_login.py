@@ -12,9 +12,9 @@ from flybridge.model.commands import Mcp
 from tests.agents.harbour import visiting, wants_log_in
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash
+from tests.harness.waiting import WAIT_S
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
-WAIT_S = 20.0
 
 
 async def state_is(talk: Talk, wanted: str) -> None:

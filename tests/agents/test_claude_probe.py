@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.probes.report import Finding, Report
 from flybridge.probes.claude.run import run_probes
+from flybridge.probes.report import Finding, Report
 from tests.agents import rig
 from tests.agents.rig import PINNED
 

@@ -13,6 +13,8 @@ from flybridge.client.transcript import Transcript
 from flybridge.model import events as ev
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, waiting
+from tests.harness.processes import peak_bytes
+from tests.harness.waiting import WAIT_S
 
 MANY_BYTES = 320 << 20  # a line of 73 MB is held a few times over, never the whole output
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
@@ -166,8 +168,11 @@ async def test_ctrl_c_ends_an_agent_in_its_turn_so_we_never_send_it(
         exited = await talk.get(ev.AgentExited)
         assert (exited.why, exited.status) == ("exit", 0)
         ended = await talk.get(ev.TurnEnded)
+        # 2.1.38 never writes a result for this turn; 2.1.325 left it out in 2 of 320 runs, with
+        # its output read to the end. The turn is closed either way.
         old = bridge.claude.version == "2.1.38"
-        assert ended.reason == ("agent_exited" if old else "interrupted")
+        assert ended.reason in (("agent_exited",) if old else ("interrupted", "agent_exited"))
+        assert [one.status for one in talk.all(ev.TextDone)] == ["partial"]
         assert await talk.outcome(request) in ("observed", "done", "unknown")
         assert talk.without_outcome() == set()
 
@@ -254,7 +259,7 @@ async def test_a_client_that_does_not_read_slows_nobody_and_misses_nothing(
             for n in range(3):
                 said = {"say": "wave, ", "repeat": 20_000, "deltas": 2000}
                 await talk.turn(f"reader-{n}", said)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(WAIT_S):
                 async for item in items:
                     slow.apply(item)
                     if slow.last_seq == talk.transcript.last_seq:
@@ -271,7 +276,7 @@ async def test_a_hundred_megabytes_of_output_are_taken_in_with_bounded_memory(
     flood = bash("head -c 100000000 /dev/zero | tr '\\0' x")
     async with await Talk.open(own_bridge) as talk:
         await talk.turn("flood-before", {"say": "Ready."})
-        before = own_bridge.peak_bytes()
+        before = peak_bytes(own_bridge.pid)
         request = await talk.say("flood", flood, {"say": "Done."})
         await talk.decide(await talk.get(ev.PermissionRequested), "allow")
         assert await talk.outcome(request) == "done"
@@ -280,4 +285,4 @@ async def test_a_hundred_megabytes_of_output_are_taken_in_with_bounded_memory(
         assert len(result.text) <= 64 * 1024
         assert talk.transcript.text.endswith("Done.")
         assert talk.unknown() == []
-        assert own_bridge.peak_bytes() - before < MANY_BYTES
+        assert peak_bytes(own_bridge.pid) - before < MANY_BYTES

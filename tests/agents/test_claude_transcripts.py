@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.agents.claude.transcripts.conversation import read
-from flybridge.agents.claude.transcripts.doctor import diagnose, repair, worst
 from flybridge.agents.claude.history import ClaudeHistory
+from flybridge.agents.claude.transcripts.conversation import read
+from flybridge.agents.claude.transcripts.doctor import diagnose, repair
+from flybridge.agents.history import worst
 from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 from tests.agents.talk import scripted

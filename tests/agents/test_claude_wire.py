@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pytest
 
@@ -20,78 +18,40 @@ from flybridge.agents.claude.driver.arguments import ARGUMENTS
 from flybridge.probes.messages_api import MessagesApi
 from tests.agents.rig import VERSIONS, RealClaude
 from tests.agents.talk import scripted
+from tests.harness.line_process import LineProcess
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
-WAIT_S = 40.0
 
 
-class Bare:
-    """A CLI on its pipes; ``heard`` is every line it said."""
+class Bare(LineProcess):
+    """A CLI on its pipes."""
 
     def __init__(self, claude: RealClaude, *words: str, without: str = "") -> None:
-        self.heard: list[dict[str, Any]] = []
         arguments = [one for one in ARGUMENTS if one != without]
-        self._process = subprocess.Popen(
-            [*claude.argv, *arguments, *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=claude.cwd,
-            env=claude.env,
-        )
-        self._late = threading.Timer(WAIT_S, self._process.kill)
-        self._late.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._late.cancel()
-        self._process.kill()
-        with self._process:
-            pass
-
-    def write(self, *lines: bytes) -> None:
-        assert self._process.stdin is not None
-        for line in lines:
-            self._process.stdin.write(line + b"\n")
-        self._process.stdin.flush()
+        super().__init__([*claude.argv, *arguments, *words], cwd=claude.cwd, env=claude.env)
 
     def say(self, text: str, *answers: object, name: str = "") -> None:
         message = {"role": "user", "content": scripted(text, *answers)}
-        self.write(
-            json.dumps(
-                {"type": "user", "message": message, "uuid": name or str(uuid.uuid4())}
-            ).encode()
-        )
+        self.send({"type": "user", "message": message, "uuid": name or str(uuid.uuid4())})
 
     def ask(self, name: str, **request: object) -> None:
-        told = {"type": "control_request", "request_id": name, "request": request}
-        self.write(json.dumps(told).encode())
+        self.send({"type": "control_request", "request_id": name, "request": request})
 
-    def until(self, kind: str, n: int = 1) -> dict[str, Any]:
+    def nth(self, kind: str, n: int = 1) -> dict[str, Any]:
         """Read on to the n-th message of a kind."""
-        assert self._process.stdout is not None
         while len(self.of(kind)) < n:
-            line = self._process.stdout.readline()
-            assert line, f"ended before {kind} {n}: {[one['type'] for one in self.heard]}"
-            self.heard.append(json.loads(line))
+            self.next()
         return self.of(kind)[n - 1]
 
     def of(self, kind: str) -> list[dict[str, Any]]:
-        return [one for one in self.heard if one["type"] == kind]
-
-    def signal(self, number: signal.Signals) -> None:
-        self._process.send_signal(number)
+        return [one for one in self.messages if one["type"] == kind]
 
     def end(self, *, close: bool = True) -> int:
         """Read to the end; how the process ended."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         if close:
-            self._process.stdin.close()
-        self.heard += [json.loads(line) for line in self._process.stdout]
-        return self._process.wait(WAIT_S)
+            self.close_input()
+        self.rest()
+        return self.exit_code()
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
@@ -110,16 +70,16 @@ def test_a_message_sent_twice_is_run_once_and_so_after_a_resume(claude: RealClau
     name, conversation = str(uuid.uuid4()), str(uuid.uuid4())
     with Bare(claude, "--session-id", conversation) as cli:
         cli.say("wire-twice", {"say": "once"}, name=name)
-        cli.until("result")
+        cli.nth("result")
         cli.say("wire-twice", {"say": "once"}, name=name)
         cli.say("wire-twice-next", {"say": "next"})
-        cli.until("result", 2)
+        cli.nth("result", 2)
         assert cli.end() == 0
         assert [one["result"] for one in cli.of("result")] == ["once", "next"]
     with Bare(claude, "--resume", conversation) as cli:
         cli.say("wire-twice", {"say": "once"}, name=name)
         cli.say("wire-twice-later", {"say": "later"})
-        cli.until("result")
+        cli.nth("result")
         assert cli.end() == 0
         assert [one["result"] for one in cli.of("result")] == ["later"]
     assert claude.api.count("wire-twice\n") == 1
@@ -130,8 +90,8 @@ def test_a_message_sent_twice_is_run_once_and_so_after_a_resume(claude: RealClau
 def test_one_bad_line_ends_the_process(claude: RealClaude, line: bytes) -> None:
     with Bare(claude) as cli:
         cli.ask("first", subtype="initialize")
-        cli.until("control_response")
-        cli.write(line)
+        cli.nth("control_response")
+        cli.write(line + b"\n")
         assert cli.end(close=False) == 1
 
 
@@ -143,8 +103,8 @@ def test_an_old_one_ends_at_a_blank_line_and_at_an_unknown_type(
 ) -> None:
     with Bare(claude) as cli:
         cli.ask("first", subtype="initialize")
-        cli.until("control_response")
-        cli.write(line)
+        cli.nth("control_response")
+        cli.write(line + b"\n")
         assert cli.end(close=False) == 1
 
 
@@ -154,7 +114,7 @@ def test_an_unknown_request_is_refused_or_never_answered(claude: RealClaude) -> 
         cli.ask("first", subtype="initialize")
         cli.ask("odd", subtype="from_the_future")
         cli.say("wire-unknown", {"say": "on"})
-        cli.until("result")
+        cli.nth("result")
         cli.end()
         answers = {
             one["response"]["request_id"]: one["response"] for one in cli.of("control_response")
@@ -176,7 +136,7 @@ def test_an_old_one_answers_a_change_of_mode_twice_and_takes_any_word(
         cli.ask("mode", subtype="set_permission_mode", mode="acceptEdits")
         cli.ask("bogus", subtype="set_permission_mode", mode="bogus")
         cli.say("wire-mode", {"say": "on"})
-        cli.until("result")
+        cli.nth("result")
         cli.end()
         answers = [one["response"] for one in cli.of("control_response")]
         names = [one["request_id"] for one in answers]
@@ -190,18 +150,18 @@ def test_the_mode_for_teams_is_the_default_or_the_end(claude: RealClaude) -> Non
     with Bare(claude, "--permission-mode", "delegate") as cli:
         if claude.version == "2.1.38":
             cli.say("wire-delegate", {"say": "on"})
-            cli.until("result")
+            cli.nth("result")
             assert cli.of("system")[0]["permissionMode"] == "default"
         else:
             assert cli.end() == 1
-            assert cli.heard == []
+            assert cli.messages == []
 
 
 @pytest.mark.conforms("stream-json §10c", "rule 23")
 def test_the_end_of_input_waits_for_the_turn(claude: RealClaude, tmp_path: Path) -> None:
     with Bare(claude) as cli:
         cli.say("wire-eof", {"say": "slow words", "deltas": 5, "pause_s": 0.2})
-        cli.until("system")
+        cli.nth("system")
         assert cli.end() == 0
         assert cli.of("result")[-1]["result"] == "slow words"
 
@@ -210,16 +170,16 @@ def test_the_end_of_input_waits_for_the_turn(claude: RealClaude, tmp_path: Path)
 def test_how_a_process_ends_says_its_status(claude: RealClaude) -> None:
     with Bare(claude) as cli:
         cli.say("wire-good", {"say": "well"})
-        cli.until("result")
+        cli.nth("result")
         assert cli.end() == 0
     with Bare(claude) as cli:
         cli.say("wire-bad", {"status": 400, "message": "no"})
-        cli.until("result")
+        cli.nth("result")
         assert cli.end() == 1
     with Bare(claude) as cli:
         cli.say("wire-term", {"say": "well"})
-        cli.until("result")
-        cli.signal(signal.SIGTERM)
+        cli.nth("result")
+        cli.kill(signal.SIGTERM)
         assert cli.end(close=False) == 143
 
 
@@ -227,7 +187,7 @@ def test_how_a_process_ends_says_its_status(claude: RealClaude) -> None:
 def test_a_result_does_not_begin_with_its_type_in_newer_versions(claude: RealClaude) -> None:
     with Bare(claude) as cli:
         cli.say("wire-order", {"say": "on"})
-        first = next(iter(cli.until("result")))
+        first = next(iter(cli.nth("result")))
         assert (first == "type") is (claude.version == "2.1.38")
 
 
@@ -238,13 +198,13 @@ def test_each_block_has_its_own_message_and_comes_before_its_end(
 ) -> None:
     with Bare(claude, without=without) as cli:
         cli.say("wire-blocks", [{"say": "one"}, {"say": "two"}])
-        cli.until("result")
+        cli.nth("result")
         said = cli.of("assistant")
         assert [len(one["message"]["content"]) for one in said] == [1, 1]
         assert len({one["message"]["id"] for one in said}) == 1
         order = [
             one["type"] if one["type"] == "assistant" else one["event"]["type"]
-            for one in cli.heard
+            for one in cli.messages
             if one["type"] in ("assistant", "stream_event")
         ]
         shown = [one for one in order if one in ("assistant", "content_block_stop")]
@@ -259,7 +219,7 @@ def test_each_result_has_its_own_message(claude: RealClaude) -> None:
     reads = [{"tool": "Read", "input": {"file_path": str(claude.cwd / x)}} for x in ("one", "two")]
     with Bare(claude) as cli:
         cli.say("wire-results", reads, {"say": "read"})
-        cli.until("result")
+        cli.nth("result")
         contents = [one["message"]["content"] for one in cli.of("user")]
         results = [
             one for one in contents if isinstance(one, list) and one[0]["type"] == "tool_result"
@@ -280,8 +240,8 @@ def test_only_two_kinds_of_messages_say_whose_they_are(claude: RealClaude) -> No
     call = {"tool": "Task" if old else "Agent", "input": given}
     with Bare(claude) as cli:
         cli.say("wire-above", call, {"say": "Sent."}, {"say": "Back."})
-        cli.until("result", 1 if old else 2)
-        kinds = {one["type"] for one in cli.heard if one.get("parent_tool_use_id")}
+        cli.nth("result", 1 if old else 2)
+        kinds = {one["type"] for one in cli.messages if one.get("parent_tool_use_id")}
         assert kinds == {"assistant", "user"}
 
 
@@ -289,10 +249,10 @@ def test_only_two_kinds_of_messages_say_whose_they_are(claude: RealClaude) -> No
 def test_a_compaction_is_told_without_another_beginning(claude: RealClaude) -> None:
     with Bare(claude) as cli:
         cli.say("wire-compact", {"say": "one"})
-        cli.until("result")
+        cli.nth("result")
         cli.say("/compact")
-        cli.until("result", 2)
-        subtypes = [one.get("subtype") for one in cli.heard]
+        cli.nth("result", 2)
+        subtypes = [one.get("subtype") for one in cli.messages]
         after = subtypes[subtypes.index("compact_boundary") :]
         assert "init" not in after
         assert "<local-command-stdout>" in json.dumps(cli.of("user"))
@@ -303,21 +263,21 @@ def test_an_id_that_is_in_use_cannot_be_taken(claude: RealClaude) -> None:
     conversation = str(uuid.uuid4())
     with Bare(claude, "--session-id", conversation) as cli:
         cli.say("wire-in-use", {"say": "mine"})
-        cli.until("result")
+        cli.nth("result")
         assert cli.end() == 0
     with Bare(claude, "--session-id", conversation) as cli:
         assert cli.end() == 1
-        assert cli.heard == []
+        assert cli.messages == []
 
 
 @pytest.mark.conforms("stream-json §6", "PN-13", "PN-20")
 def test_what_a_command_prints_comes_without_echoes_too(claude: RealClaude) -> None:
     with Bare(claude, without="--replay-user-messages") as cli:
         cli.say("wire-no-echo", {"say": "one"})
-        cli.until("result")
+        cli.nth("result")
         assert [one for one in cli.of("user") if one.get("isReplay")] == []
         cli.say("/context")
-        cli.until("result", 2)
+        cli.nth("result", 2)
         kind = "user" if claude.version == "2.1.38" else "assistant"
         printed = json.dumps([one["message"]["content"] for one in cli.of(kind)])
         assert "## Context Usage" in printed
@@ -328,4 +288,4 @@ def test_what_a_command_prints_comes_without_echoes_too(claude: RealClaude) -> N
 def test_the_other_transport_is_closed_in_newer_versions(claude: RealClaude) -> None:
     with Bare(claude, "--sdk-url", "ws://127.0.0.1:9/") as cli:
         assert cli.end() == 1
-        assert cli.heard == []
+        assert cli.messages == []

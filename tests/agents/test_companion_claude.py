@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 
 from flybridge.frontends.companion.devices import RIGHTS, Devices
 from flybridge.store.devices import DeviceFile
-from tests.harness import leftovers
 from tests.agents.rig import VERSIONS, Bridge
 from tests.agents.talk import bash, results, scripted
 from tests.harness.handheld import Handheld
+from tests.harness.waiting import WAIT_S, until_file
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
-WAIT_S = 25.0
 
 
 class Served(Bridge):
     """A server with a port for devices, whose slots hold the real CLI; one device has a token."""
 
     token = ""
-    port = 0
+    device_port = 0
 
     def start(self) -> None:
-        file = DeviceFile(self.state.devices)
+        file = DeviceFile(self.state_dir.devices)
         self.token = Devices(file, now_ms=lambda: 1).create_token("handheld", RIGHTS)[1]
-        marks = {"XDG_CONFIG_HOME": str(self.base / "cfg")}
-        marks[leftovers.MARK] = os.environ.get(leftovers.MARK, "")
-        listens = ["--port", "0", "--companion-host", "127.0.0.1", "--companion-port", "0"]
-        with self.log.open("ab") as log:
-            self._gateway = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "flybridge", "serve", *listens),
-                    *("--state", str(self.state.path)),
-                ],
-                env=self.claude.env | marks,
-                cwd=self.claude.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-            )
-        assert self._gateway.stdout is not None
-        self._gateway.stdout.readline()
-        said = self._gateway.stdout.readline().decode()
-        assert said.startswith("Devices come in at 127.0.0.1:"), said + self.log.read_text()
-        self.port = int(said.partition(",")[0].rpartition(":")[2])
+        self.serve("--companion-host", "127.0.0.1", "--companion-port", "0")
+        self.device_port = int(self.printed(r"\nDevices come in at 127\.0\.0\.1:(\d+),"))
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
@@ -60,15 +36,12 @@ def served(
     served = Served(request.param, tmp_path_factory.mktemp("d"))
     served.start()
     yield served
-    assert served._gateway is not None
     served.close()
-    assert served._gateway.stdout is not None
-    served._gateway.stdout.close()
 
 
 @pytest.fixture
 async def held(served: Served) -> AsyncIterator[Handheld]:
-    held = await Handheld.connect(served.port, token=served.token)
+    held = await Handheld.connect(served.device_port, token=served.token)
     while not held.slots or held.slots[0]["state"] not in ("idle", "error"):
         await held.hear(WAIT_S)
     yield held
@@ -78,15 +51,6 @@ async def held(served: Served) -> AsyncIterator[Handheld]:
 def slowly(text: str) -> dict[str, object]:
     """An answer that takes longer than the half second between two statuses."""
     return {"say": text, "deltas": 3, "pause_s": 0.4}
-
-
-def made(path: Path) -> bool:
-    """Wait until a file is there."""
-    deadline = time.monotonic() + WAIT_S
-    while not path.exists():
-        assert time.monotonic() < deadline, f"never made: {path}"
-        time.sleep(0.02)
-    return True
 
 
 @pytest.mark.conforms("S3-3", "S3-5")
@@ -112,7 +76,7 @@ async def test_yes_runs_the_command_that_was_shown(served: Served, held: Handhel
     assert not file.exists()
     held.press("yes")
     await held.wait_for("idle")
-    assert made(file)
+    await until_file(file)
 
 
 @pytest.mark.conforms("S3-9")
@@ -151,7 +115,7 @@ async def test_always_runs_the_same_again_without_asking(served: Served, held: H
     await held.wait_for("waiting", promptToolDetail=f"touch {file}")
     held.press("always")
     await held.wait_for("idle")
-    assert made(file)
+    await until_file(file)
     file.unlink()
     held.heard.clear()
     held.prompt(scripted("device-always-2", again, slowly("Twice.")))
@@ -162,7 +126,7 @@ async def test_always_runs_the_same_again_without_asking(served: Served, held: H
         return
     await held.wait_for("working")
     await held.wait_for("idle")
-    assert made(file)
+    await until_file(file)
     assert all(one["state"] != "waiting" for one in held.heard)
 
 
@@ -181,7 +145,7 @@ async def test_c01_always_for_one_file_or_command_allows_no_other(
     for path in (outside, hook):
         await held.answer("no", str(path))
     await held.wait_for("idle")
-    assert made(inside)
+    await until_file(inside)
     assert not outside.exists()
     assert not hook.exists()
     touched, run = served.claude.cwd / "zz1", served.claude.cwd / "pwned"
@@ -190,7 +154,7 @@ async def test_c01_always_for_one_file_or_command_allows_no_other(
     await held.answer("always", f"touch {touched}")
     await held.answer("no", f"python3 -c \"open('{run}', 'w')\"")
     await held.wait_for("idle")
-    assert made(touched)
+    await until_file(touched)
     assert not run.exists()
 
 
@@ -207,7 +171,7 @@ async def test_an_edit_inside_the_project_needs_no_button(served: Served, held: 
     ]
     held.prompt(scripted("device-edit", *write, {"say": "Written."}))
     await held.wait_for("waiting", promptToolDetail=str(outside))
-    assert made(inside)
+    await until_file(inside)
     assert [one["promptToolDetail"] for one in held.heard if one["state"] == "waiting"] == [
         str(outside)
     ]

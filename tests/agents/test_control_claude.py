@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.client.control.sender import Sender, Target
 from flybridge.client.control.channels import UnixChannel
+from flybridge.client.control.sender import Sender, Target
 from flybridge.model import events as ev
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from tests.agents.rig import VERSIONS, Bridge
@@ -26,7 +26,7 @@ def bridge(
     bridge = Bridge(request.param, tmp_path_factory.mktemp("c"))
     lead = Member(team="default", name="lead", principal=f"uid:{os.geteuid()}")
     rules = (Rule(effect="allow", team="default"),)
-    TeamFile(bridge.state.teams).save(Teams(members=(lead,), rules=rules))
+    TeamFile(bridge.state_dir.teams).save(Teams(members=(lead,), rules=rules))
     bridge.start()
     yield bridge
     bridge.close()
@@ -52,7 +52,7 @@ def asked(bridge: Bridge, words: str) -> int:
 async def test_a_message_is_seen_by_the_agent_once_and_that_is_proven(bridge: Bridge) -> None:
     async with await Talk.open(bridge) as talk:
         await talk.turn("warm")
-        sender, target = Sender(UnixChannel(bridge.state)), await target_of(talk)
+        sender, target = Sender(UnixChannel(bridge.state_dir)), await target_of(talk)
         can = await sender.capabilities(target)
         assert can.result == "ok"
         text = scripted("steered-once", {"say": "steered answer"})
@@ -70,7 +70,7 @@ async def test_a_message_is_seen_by_the_agent_once_and_that_is_proven(bridge: Br
 async def test_a_turn_is_stopped_and_the_next_one_is_not(bridge: Bridge, tmp_path: Path) -> None:
     async with await Talk.open(bridge) as talk:
         await talk.turn("warm")
-        sender, target = Sender(UnixChannel(bridge.state)), await target_of(talk)
+        sender, target = Sender(UnixChannel(bridge.state_dir)), await target_of(talk)
         idle = await sender.interrupt(target, request_id="idle")
         assert (idle.result, idle.detail) == ("ok", "idle")
         mark, go = tmp_path / "mark", tmp_path / "go"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import uuid
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,16 @@ async def test_text_and_thoughts_are_streamed_and_then_whole(bridge: Bridge) -> 
         assert front.seen[0] == ack
         assert front.seen[1]["session_id"] == "pending"
 
-        first = await front.turn("hello", {"say": "Hello from afar", "deltas": 3, "pause_s": 0.05})
+        go = bridge.base / f"go-{uuid.uuid4().hex}"  # the rest comes once the first piece is seen
+        seen = len(front.seen)
+        front.say(
+            "hello",
+            {"say": "Hello from afar", "deltas": 3, "hold": str(go), "hold_after": 1},
+        )
+        await front.next("assistant_text", lambda message: bool(message["is_partial"]))
+        go.touch()
+        last = await front.next("turn_complete")
+        first = front.seen[seen : front.seen.index(last) + 1]
         assert kinds(first) == ["session_init", "system_metadata", "assistant_text", *END]
         metadata = first[1]
         assert metadata["session_id"] == first[0]["session_id"]

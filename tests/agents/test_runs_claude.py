@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from tests.agents.rig import Bridge
 from tests.agents.talk import scripted
+from tests.harness.line_process import LineProcess
 from tests.harness.terminal_home import Home, home_in
 
 pytestmark = pytest.mark.needs("claude-cli")
@@ -37,34 +36,20 @@ def play(
     heard: Callable[[Frame], None] = lambda frame: None,
 ) -> list[Frame]:
     """The script: start, allow everything, answer everything with the first option."""
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=env,
-        cwd=cwd,
-        start_new_session=True,
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    with LineProcess(argv, env=env, cwd=cwd, start_new_session=True) as script:
 
         def say(kind: str, payload: dict[str, Any]) -> None:
-            line = json.dumps({"v": "1", "type": kind, "payload": payload})
-            assert process.stdin is not None
-            process.stdin.write(line.encode() + b"\n")
-            process.stdin.flush()
+            script.send({"v": "1", "type": kind, "payload": payload})
 
         say("run.start", {"prompt": prompt})
-        frames = []
-        for line in process.stdout:
-            frames.append(json.loads(line))
-            heard(frames[-1])
-            if frames[-1]["type"] == "run.question":
-                asked = frames[-1]["payload"]
+        while (frame := script.next_or_none()) is not None:
+            heard(frame)
+            if frame["type"] == "run.question":
+                asked = frame["payload"]
                 label = asked["options"][0]["label"]
                 say("run.input", {"question_id": asked["question_id"], "value": label})
-        assert process.wait(20) == status, frames[-1:]
-    return frames
+        assert script.exit_code() == status, script.messages[-1:]
+    return script.messages
 
 
 def with_demo(demo: Home, prompt: str) -> list[dict[str, Any]]:
@@ -80,20 +65,10 @@ def with_claude(
     status: int = 0,
     heard: Callable[[Frame], None] = lambda frame: None,
 ) -> list[Frame]:
-    wait_for_gateway(bridge)
-    state = str(bridge.state.path)
-    argv = [sys.executable, "-m", "flybridge", "adhoc", "--output", "json", "--state", state]
-    argv += ["--agent", "claude", *flags]
+    # a script that finds none would start one, in its own environment: with other agents
+    bridge.wait_until_ready()
+    argv = bridge.argv("adhoc", "--output", "json", "--agent", "claude", *flags)
     return play(argv, dict(os.environ), cwd or bridge.claude.cwd, prompt, status, heard)
-
-
-def wait_for_gateway(bridge: Bridge) -> None:
-    """A script that finds none would start one, in its own environment: with other agents."""
-
-    async def reached() -> None:
-        await (await bridge.client()).close()
-
-    asyncio.run(reached())
 
 
 def shape(frames: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -121,7 +96,7 @@ def test_d03_what_a_local_command_prints_is_the_text_of_the_run(
     assert len(texts[0].strip()) > 20
     assert frames[-1]["type"] == "run.completed"
     assert frames[-1]["payload"]["summary"] == texts[0]
-    argv = [sys.executable, "-m", "flybridge", "adhoc", "--state", str(bridge.state.path)]
+    argv = bridge.argv("adhoc")
     done = subprocess.run(
         [*argv, "--output", "cli", "--agent", "claude", command],
         stdin=subprocess.DEVNULL,

@@ -155,7 +155,7 @@ def test_a_hook_has_no_more_rights_than_its_agent(bridge: Bridge, tmp_path: Path
         {"type": "ask", "ref": "4", "name": "list"},
     ]
     (tmp_path / "asked").write_text(json.dumps(wanted))
-    talk = f"{sys.executable} -I -S {tmp_path}/talk.py {bridge.state.path}/gateway.sock"
+    talk = f"{sys.executable} -I -S {tmp_path}/talk.py {bridge.state}/gateway.sock"
     folder = repository(
         bridge, "rights", SessionStart=f"{talk} < {tmp_path}/asked > {tmp_path}/told"
     )

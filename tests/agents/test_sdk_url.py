@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from flybridge.agents.claude.agent import ClaudeAgent
-from flybridge.agents.claude.driver.names import message_of
 from flybridge.agents.claude.driver.convert.words import to_blocks
+from flybridge.agents.claude.driver.names import message_of
+from flybridge.agents.claude.wire import encode
 from flybridge.errors import FlybridgeError
 from flybridge.model import events as ev
 from flybridge.model.capabilities import Options
@@ -21,14 +22,13 @@ from flybridge.model.commands import Interrupt, SetMode
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
-from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.probes.messages_api import MessagesApi
-from flybridge.agents.claude.wire import encode
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from tests.agents import rig
 from tests.agents.rig import Bridge
 from tests.agents.talk import Talk, bash, results, scripted, waiting
-from tests.harness.runtime_harness import until
 from tests.harness.dial_in_harness import DialHouse
+from tests.harness.waiting import until
 
 pytestmark = [pytest.mark.needs("claude-cli"), pytest.mark.needs("linux")]
 SOCKET = Options(transport="socket")
@@ -40,9 +40,9 @@ class OpenBridge(Bridge):
 
     def __init__(self, version: str, base: Path) -> None:
         super().__init__(version, base)
-        config = base / "cfg" / "flybridge" / "config.yaml"
         walled = json.dumps(self.claude.argv)
-        config.write_text(config.read_text().replace(walled, json.dumps(rig.program(version))))
+        own = json.dumps(rig.program(version))
+        self.configure(self.config.read_text().replace(walled, own))
 
 
 @pytest.fixture(scope="module", params=["2.1.38"])
@@ -193,7 +193,7 @@ class RealHouse(DialHouse):
         self.api = MessagesApi(unix=str(folder / "api.sock")).start()
         claude = rig.RealClaude(version, folder / "c", self.api, folder / "api.sock")
         agent = ClaudeAgent(name="dialler", program=rig.program(version) or [])
-        self.services.shelf = AgentShelf({"dialler": (agent, claude.env)}, strangers=agent)
+        self.services.shelf = AgentShelf({"dialler": (agent, claude.env)})
         self.cwd = str(claude.cwd)
 
     async def end(self) -> None:
@@ -336,8 +336,8 @@ async def test_a_tool_that_goes_on_is_left_alone(own_bridge: Bridge, tmp_path: P
 
 def ask_url(bridge: Bridge) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "flybridge", "companion", "url", "3", "--agent", "claude"]
-    command += ["--cwd", str(bridge.claude.cwd), "--state", str(bridge.state.path)]
-    env = bridge.claude.env | {"XDG_CONFIG_HOME": str(bridge.base / "cfg")}
+    command += ["--cwd", str(bridge.claude.cwd), "--state", str(bridge.state)]
+    env = bridge.env
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=20)
 
 

@@ -3,62 +3,30 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.harness import leftovers
 from tests.agents.harbour import visiting, wants_log_in
-from tests.agents.rig import HERE, START_S, VERSIONS, Bridge
+from tests.agents.rig import HERE, VERSIONS, Bridge
 from tests.agents.talk import bash, scripted
 from tests.harness.terminal_home import Terminal
-from tests.web.rig import Visit, launched, port_of
+from tests.web.rig import Visit, launched
 
 pytestmark = [pytest.mark.needs(one) for one in ("claude-cli", "linux", "chromium", "page")]
-SLOW_MS = 25_000  # a CLI takes seconds to start where others run beside it
 
 
 class ServedBridge(Bridge):
     """A gateway that serves the page, and whose agent is a real CLI."""
 
-    address = ""
-
     def start(self) -> None:
-        env = self.claude.env | {"XDG_CONFIG_HOME": str(self.base / "cfg")}
-        with self.log.open("ab") as log:
-            self._gateway = subprocess.Popen(
-                self._argv("serve", "--port", "0"),
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
-        deadline = time.monotonic() + START_S
-        while not (found := re.search(r"Flybridge is at (\S+)", self.log.read_text())):
-            assert time.monotonic() < deadline, self.log.read_text()
-            time.sleep(0.02)
-        self.address = found[1]
-
-    @property
-    def port(self) -> int:
-        return port_of(self.address)
-
-    def _argv(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "flybridge", *args, "--state", str(self.state.path)]
-
-    def _left(self) -> list[int]:
-        """Without what this process started itself: the browser is none of it."""
-        found = leftovers.find_processes("none", self.base, own=True)
-        return [one.pid for one in found]
+        self.serve()
 
     def link(self) -> str:
         """A link that logs one browser in, as a person at a terminal gets it."""
-        env = self.claude.env | {"XDG_CONFIG_HOME": str(self.base / "cfg"), "TERM": "xterm"}
-        argv = self._argv("open", "--print")
+        argv, env = self.argv("open", "--print"), {**self.env, "TERM": "xterm"}
         terminal = Terminal(argv, env=env, cwd=self.claude.cwd, columns=200, lines=40)
         try:
             assert terminal.wait_end() == 0, terminal.seen
@@ -89,18 +57,10 @@ def bridge(
 def visit(browser: Browser, bridge: ServedBridge) -> Iterator[Visit]:
     """Somebody who is logged in; at the end, nothing may have gone wrong in any page."""
     visit = Visit(browser, bridge, theme="dark", size="desk", login=None)
-    visit.context.set_default_timeout(SLOW_MS)
     visit.log_in().close()
     yield visit
     visit.check()
     visit.context.close()
-
-
-@pytest.fixture(autouse=True)
-def patient() -> Iterator[None]:
-    expect.set_options(timeout=SLOW_MS)
-    yield
-    expect.set_options(timeout=5_000)
 
 
 def begin(visit: Visit, bridge: ServedBridge, name: str, files: Mapping[str, object] = {}) -> Page:
@@ -204,7 +164,9 @@ def test_a_denial_has_words_and_a_changed_input_is_marked(
     dock.get_by_label("command").fill("touch three")
     dock.get_by_role("button", name="Allow as changed").click()
     expect(page.get_by_text("tried both", exact=True)).to_be_visible()
-    denied, changed = page.locator("[data-tool=Bash]").all()
+    cards = page.locator("[data-tool=Bash]")
+    expect(cards).to_have_count(2)
+    denied, changed = cards.all()
     expect(denied).to_contain_text("Denied by you: make a folder instead")
     expect(changed).to_contain_text("changed by you")
     expect(changed).to_contain_text("touch three")
@@ -315,8 +277,9 @@ def test_a_cell_of_a_notebook_is_shown_as_code(visit: Visit, bridge: ServedBridg
     allow(page)
     card = page.locator("[data-tool=NotebookEdit]")
     expect(card).to_have_attribute("data-status", "ok")
-    if card.locator("[data-cell=code]").count() == 0:
-        card.get_by_role("button").first.click()
+    line = card.get_by_role("button").first
+    if line.get_attribute("aria-expanded") == "false":
+        line.click()
     expect(card.locator("[data-cell=code]")).to_contain_text("print(2)")
 
 

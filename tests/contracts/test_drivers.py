@@ -10,11 +10,12 @@ from msgspec import Raw
 
 from flybridge.model.capabilities import LinkEnd, OpenSpec
 from flybridge.model.commands import Command
-from flybridge.model.deliveries import Answer, Preview
-from flybridge.model.facts import ItemClosed, ItemOpened
+from flybridge.model.deliveries import Preview
+from flybridge.model.facts import AcceptsInput, ItemClosed, ItemOpened, TurnBegan
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.session.ports import Driver, Line, Output
 from flybridge.testing.drivers import (
+    Connected,
     Conversation,
     DriverContract,
     DriverKit,
@@ -28,6 +29,7 @@ REPLAYED = {name: replayed(name)[0] for name in NAMES}
 ITEM = ItemId("itm_1")
 
 
+@pytest.mark.timeout(300)  # ten seconds of pure computing, on a quiet machine
 class _Claude(DriverContract):
     version = ""
 
@@ -78,7 +80,7 @@ class Honest:
     deadline_ms: int | None = None
 
     def __init__(self) -> None:
-        self.output = Output(out=[], lines=[], asks=[], blobs={})
+        self.output = Output(out=[], lines=[], blobs={})
         self.session = SessionId("")
         self.count = -1
         self.text = ""
@@ -111,7 +113,7 @@ class Honest:
             self.count += len(self.text)
             self.text = ""
 
-    def put(self, what: ItemOpened | ItemClosed | Preview) -> None:
+    def put(self, what: ItemOpened | ItemClosed | Preview | AcceptsInput | TurnBegan) -> None:
         self.output.out.append((self.session, what))
 
     def lost(self, end: LinkEnd, now_ms: int) -> None:
@@ -122,13 +124,14 @@ class Honest:
         return msgspec.json.encode(self.count)
 
     def take(self) -> Output:
-        output, self.output = self.output, Output(out=[], lines=[], asks=[], blobs={})
+        output, self.output = self.output, Output(out=[], lines=[], blobs={})
         return output
 
-    def connected(self, now_ms: int) -> None: ...
+    def connected(self, now_ms: int) -> None:
+        self.put(AcceptsInput())
+
     def send(self, session: SessionId, command: Command, key: InputKey, now_ms: int) -> None: ...
-    def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None: ...
-    def host_answered(self, answer: Answer) -> None: ...
+    def query(self, session: SessionId, ref: str, name: str, params: Raw, now_ms: int) -> None: ...
     def tick(self, now_ms: int) -> None: ...
 
 
@@ -170,14 +173,26 @@ class Sloppy(Honest):
         self.output.lines.append(Line(data=b'{"a": 1}'))
 
 
-TALK = Conversation("talk", tuple(Heard(line) for line in (b"o", b"a", b"b", b"c")))
-OPEN = Conversation("open", TALK.steps[:3])
+class Silent(Honest):
+    def connected(self, now_ms: int) -> None: ...
+
+
+class Hasty(Honest):
+    def connected(self, now_ms: int) -> None:
+        self.put(TurnBegan())
+        super().connected(now_ms)
+
+
+LINES = tuple(Heard(line) for line in (b"o", b"a", b"b", b"c"))
+TALK = Conversation("talk", (Connected(), *LINES))
+OPEN = Conversation("open", TALK.steps[:4])
 
 
 def check(make: type[Honest]) -> None:
     kit = DriverKit(make)
     for conversation in (TALK, OPEN):
-        kit.check_split(conversation, range(4))
+        kit.check_split(conversation, range(5))
+        kit.check_ready(conversation)
         kit.check_memo(conversation)
         kit.check_end(conversation)
         kit.check_noise([*conversation.lines, b"\xff"])
@@ -189,7 +204,9 @@ def test_an_honest_driver_passes() -> None:
     check(Honest)
 
 
-@pytest.mark.parametrize("bad", [Forgetful, Careless, Miscounting, Twice, Chunky, Sloppy])
+@pytest.mark.parametrize(
+    "bad", [Forgetful, Careless, Miscounting, Twice, Chunky, Sloppy, Silent, Hasty]
+)
 def test_a_driver_that_breaks_a_promise_is_found(bad: type[Honest]) -> None:
     with pytest.raises(AssertionError):
         check(bad)

@@ -4,16 +4,14 @@ import http.client
 import json
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flybridge.probes.messages_api import MessagesApi
-
-WAIT_S = 10.0
+from tests.harness.waiting import WAIT_S, wait_until
 
 
 @pytest.fixture
@@ -44,13 +42,6 @@ def content(api: MessagesApi, body: object) -> list[dict[str, Any]]:
     assert status == 200, data
     found: list[dict[str, Any]] = json.loads(data)["content"]
     return found
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_a_prompt_says_what_is_answered(api: MessagesApi) -> None:
@@ -131,7 +122,7 @@ def test_an_answer_may_wait_for_a_file_before_its_first_byte(
     body = prompt("hi", {"wait_file": str(go), "blocks": [{"say": "now"}]})
     asking = threading.Thread(target=lambda: said.append(content(api, body)[0]["text"]))
     asking.start()
-    eventually(lambda: len(api.requests) == 1)
+    wait_until(lambda: len(api.requests) == 1)
     assert said == []
     go.touch()
     asking.join(WAIT_S)
@@ -144,7 +135,7 @@ def test_a_client_that_hangs_up_is_noticed(api: MessagesApi, tmp_path: Path) -> 
     connection.request("POST", "/v1/messages", json.dumps(body))
     connection.getresponse().read1()
     connection.close()
-    eventually(lambda: api.gone == 1)
+    wait_until(lambda: api.gone == 1)
 
 
 def test_closing_hangs_up_on_everybody(tmp_path: Path) -> None:
@@ -161,7 +152,7 @@ def test_closing_hangs_up_on_everybody(tmp_path: Path) -> None:
     assert idle.recv(1) == b""
     idle.close()
     held.close()
-    eventually(lambda: threading.active_count() <= before)
+    wait_until(lambda: threading.active_count() <= before)
 
 
 def test_tokens_are_counted_and_probes_answered(api: MessagesApi) -> None:

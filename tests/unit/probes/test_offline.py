@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
-from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.probes import offline
 from flybridge.probes.messages_api import MessagesApi
+from flybridge.runtime.keeper.process import alive, start_time
+from tests.harness.waiting import wait_until
 
 SCRIPT = [sys.executable, "-I", "-S", str(offline.__file__)]
 ASK = (
@@ -62,7 +62,4 @@ def test_the_program_dies_with_whoever_started_it() -> None:
         pid = int(outer.stdout.readline())
         start = start_time(pid) or ""
         outer.kill()
-    deadline = time.monotonic() + 20
-    while alive(pid, start):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not alive(pid, start))

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+
+from msgspec import Raw
 
 from flybridge.agents.claude.driver.arguments import build_args
+from flybridge.agents.claude.driver.convert.query_results import to_models
 from flybridge.agents.claude.driver.driver import ClaudeDriver
-from flybridge.agents.claude.driver.versions import traits_of
+from flybridge.agents.claude.driver.trust import TRUST_FILES, restricted
+from flybridge.agents.claude.driver.versions import MODES, traits_of
+from flybridge.agents.claude.options import SCHEMA
 from flybridge.model.capabilities import Capabilities, Launch, OpenSpec
+from flybridge.model.options import AgentOptions
+from flybridge.model.queries import Models
 
 _NAMED = re.compile(r"(\d+(?:\.\d+)+) \(Claude Code\)")
 _VERSION = re.compile(r"(\d+(?:\.\d+)+)")  # of a program that does not say what it is
@@ -18,14 +24,19 @@ _VERSION = re.compile(r"(\d+(?:\.\d+)+)")  # of a program that does not say what
 class ClaudeAgent:
     """Claude Code over its own stdin and stdout."""
 
+    trust_files = TRUST_FILES
+    options = SCHEMA
+
     def __init__(
         self,
         *,
         name: str = "claude",
+        kind: str = "claude",
         program: Sequence[str] = ("claude",),
         env: Mapping[str, str] = {},
     ) -> None:
         self.name = name
+        self.kind = kind
         self._program = tuple(program)
         self._env = dict(env)
 
@@ -43,10 +54,12 @@ class ClaudeAgent:
             version=version,
             echoes_input=True,
             resumes=True,
+            names_conversations=True,
             commands=traits.commands,
             at_start=traits.at_start,
             queries=traits.queries,
             modes=traits.modes,
+            known_modes=MODES,
             efforts=traits.efforts,
             transports=traits.transports,
         )
@@ -60,9 +73,15 @@ class ClaudeAgent:
         """
         argv = (*self._program, *build_args(spec, capabilities.version))
         env = {**traits_of(capabilities.version).env, **self._env}
-        dials_in = spec.options.transport != "stdio"
-        link: Literal["stdio", "dials-in"] = "dials-in" if dials_in else "stdio"
-        return Launch(argv=argv, env=env, cwd=spec.cwd, link=link)
+        return Launch(argv=argv, env=env, cwd=spec.cwd)
 
     def driver(self, capabilities: Capabilities) -> ClaudeDriver:
         return ClaudeDriver(capabilities)
+
+    def models(self, detail: Raw) -> Models:
+        """Return the models that the CLI named when it started."""
+        return to_models(detail)
+
+    def restricted(self, agent_options: AgentOptions) -> AgentOptions:
+        """Return the options with the settings of the folder left out; every version can."""
+        return restricted(agent_options)

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from flybridge.agents.claude.history import ClaudeHistory, Transcript
+from flybridge.agents.claude.owners import owners_of
 from flybridge.agents.claude.transcripts.conversation import read
 from flybridge.agents.claude.transcripts.past import to_past
 from flybridge.errors import BusyError, SessionNotFoundError
 from flybridge.model.ids import SessionId
-from flybridge.runtime.lifecycle.supervisor import KEEPERS_ENV, SESSION_ENV
-from flybridge.session.ports import Past
-from flybridge.agents.claude.history import ClaudeHistory, Transcript
-from flybridge.agents.claude.owners import owners_of
+from flybridge.session.ports import KEEPERS_ENV, SESSION_ENV, Past
 from flybridge.store.start_lock import take_lock
 
 MAX_READ_BYTES = 32 << 20

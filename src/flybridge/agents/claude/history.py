@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
+from flybridge.agents.claude.wire.transcript import is_folder_of, is_session_id
 from flybridge.errors import InvalidRequestError, SessionNotFoundError, StorageError
 from flybridge.store.ballast import disk_error
 from flybridge.store.barrier import sync_file
-from flybridge.agents.claude.wire.transcript import is_folder_of, is_session_id
 from flybridge.wire.lines import LineSplitter
 
 HEAD_BYTES = 16 << 10

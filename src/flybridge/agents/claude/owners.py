@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from flybridge.session.ports import CONVERSATION_ENV
 from flybridge.agents.claude.history import ClaudeHistory, Transcript
 from flybridge.agents.claude.wire.transcript import is_folder_of, is_session_id
+from flybridge.session.ports import CONVERSATION_ENV
 
 MAX_ENTRIES = 1 << 16
 MAX_BYTES = 64 << 10

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from flybridge.errors import InvalidRequestError, StorageError
 from flybridge.agents.claude.history import ClaudeHistory, Transcript
 from flybridge.agents.claude.wire.transcript import Node, read_line, texts
+from flybridge.errors import InvalidRequestError, StorageError
 
 MAX_LINE_BYTES = 32 << 20
 MAX_BYTES = 4 << 30

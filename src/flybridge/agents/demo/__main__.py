@@ -1,4 +1,4 @@
-"""``python -m flybridge.demo``: the demo agent on stdin and stdout."""
+"""``python -m flybridge.agents.demo``: the demo agent on stdin and stdout."""
 
 from __future__ import annotations
 

@@ -6,14 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from flybridge.agents.demo.blocks import Say, Think
-from flybridge.agents.demo.scenes import asking
-from flybridge.agents.demo.scenes import gallery
-from flybridge.agents.demo.scenes import inside
-from flybridge.agents.demo.scenes import large
-from flybridge.agents.demo.scenes import talk
-from flybridge.agents.demo.scenes import team
-from flybridge.agents.demo.scenes import trouble
-from flybridge.agents.demo.scenes import work
+from flybridge.agents.demo.scenes import asking, gallery, inside, large, talk, team, trouble, work
 from flybridge.agents.demo.turn import Turn
 
 Play: TypeAlias = Callable[[Turn, str], Awaitable[None]]

@@ -26,9 +26,10 @@ from flybridge.model.facts import (
     TurnOver,
 )
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
-from flybridge.session.ports import Out
+from flybridge.model.queries import RAW
 from flybridge.probes.claude.fields import Fields
 from flybridge.probes.claude.world import Life, World
+from flybridge.session.ports import Out
 from flybridge.wire.lines import LineSplitter
 
 SESSION = SessionId("ses_probe")
@@ -135,7 +136,7 @@ class Conversation:
         self._stdin.close()
 
     def query(self, name: str) -> None:
-        self.driver.query(SESSION, name, name, Raw(b"{}"))
+        self.driver.query(SESSION, name, RAW + name, Raw(b"{}"), _now_ms())
         self._take()
 
     def decide(

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from flybridge.probes.report import Expected
+import msgspec
+
+from flybridge.agents.claude.measured import MIDDLE, OLDER
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """What a probe is about, and what the measured versions do.
+
+    ``also`` are patterns of what we can live with, though it is new; anything else is broken.
+    """
+
+    about: str
+    old: str
+    middle: str = ""  # as new, when empty
+    new: str = ""  # as old, when empty
+    also: tuple[str, ...] = ()
+
+    def of(self, against: str) -> str:
+        """Return what the measured version ``against`` does."""
+        new = self.new or self.old
+        return {OLDER: self.old, MIDDLE: self.middle or new}.get(against, new)
+
 
 EXPECTED: dict[str, Expected] = {
     "start": Expected(

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET, Raw
 
+from flybridge.agents.claude.wire.decode import fields, text
 from flybridge.model.events import Unrecognised
 from flybridge.session.ports import Out
-from flybridge.agents.claude.wire.decode import fields, text
 
 MAX_KINDS = 1000
 MAX_NAME = 64

@@ -8,17 +8,15 @@ from typing import TypeAlias
 
 import msgspec
 
-from flybridge.probes.claude import asking
-from flybridge.probes.claude import lives
-from flybridge.probes.claude import steering
-from flybridge.probes.claude import turns
+from flybridge.agents.claude.measured import stands_for
+from flybridge.probes.claude import asking, lives, steering, turns
 from flybridge.probes.claude.bench import Bench
 from flybridge.probes.claude.conversation import NotSeenError
 from flybridge.probes.claude.expectations import EXPECTED
 from flybridge.probes.claude.known_fields import KNOWN
-from flybridge.agents.claude.measured import stands_for
-from flybridge.probes.report import NOT_TRIED, Finding, Report, judge
 from flybridge.probes.claude.world import World
+from flybridge.probes.kinds import AgentProbe
+from flybridge.probes.report import NOT_TRIED, Finding, Report, judge
 
 Probe: TypeAlias = Callable[[Bench], str]
 
@@ -155,3 +153,6 @@ def _finding(name: str, against: str, found: str, seconds: float = 0.0) -> Findi
         verdict=judge(wanted, found, expected.also),
         seconds=round(seconds, 3),
     )
+
+
+PROBE = AgentProbe(run=run_probes, subjects=tuple(expected.about for expected in EXPECTED.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flybridge.agents.claude.wire.decode import fields, text
 from flybridge.model import commands as c
 from flybridge.model.facts import (
     InputEchoed,
@@ -14,7 +15,6 @@ from flybridge.model.facts import (
 from flybridge.probes.claude.bench import Bench, waiting
 from flybridge.probes.claude.conversation import LIFE
 from flybridge.probes.claude.turns import streamed_of
-from flybridge.agents.claude.wire.decode import fields, text
 
 STRANGE = f"fb-{LIFE.removeprefix('inc_')}-strange"  # an id the driver takes for its own
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
+from flybridge.agents.claude.wire.decode import fields
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.content import Text
@@ -12,7 +13,6 @@ from flybridge.model.facts import InputEchoed, ItemClosed, ItemOpened, TurnOver
 from flybridge.probes.claude.bench import Bench, value_of
 from flybridge.probes.claude.conversation import Conversation, scripted
 from flybridge.probes.claude.fields import kind_of
-from flybridge.agents.claude.wire.decode import fields
 
 LONG = "Ahoy! " + "a wave and another wave, " * 40 + "⚓🚢 end"
 HEADING = "Context Usage"

@@ -19,14 +19,14 @@ from typing import Self
 
 from flybridge.config.state_dir import SOCKET_PATH_BYTES
 from flybridge.errors import AgentNotFoundError
-from flybridge.runtime.keeper.keeper_program import MARKER
-from flybridge.runtime.keeper.process import boot_id, fence, start_time
 from flybridge.probes import offline
 from flybridge.probes.messages_api import MessagesApi
+from flybridge.runtime.keeper.keeper_program import MARKER
+from flybridge.runtime.keeper.process import boot_id, fence, start_time
 
 VERSION_S = 10.0
 VERSION_BYTES = 4096
-GONE_S = 5.0
+GONE_S = 30.0  # for the processes of a killed program to end, on a busy machine too
 # what a CLI does by itself is off
 SWITCHES = (
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",

@@ -1,37 +1,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flybridge.client.gateway import Client, connect
-from flybridge.config.state_dir import StateDir
 from flybridge.agents.claude.conversations import MAX_READ_BYTES, ClaudeConversations
-from flybridge.errors import BusyError, GatewayUnreachableError, SessionNotFoundError
+from flybridge.client.gateway import Client
+from flybridge.errors import BusyError, SessionNotFoundError
 from flybridge.model import events as ev
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.testing import recorder
+from tests.harness.agent_programs import agent, recorder_program
 from tests.harness.claude_transcripts import SESSION, Writer, talk
+from tests.harness.gateway_process import GatewayProcess
 
-CONFIG = """\
-agents:
-  claude:
-    kind: claude
-    program: {program}
-  demo:
-    kind: demo
-"""
 NOBODY = SessionId("")
 
 
@@ -134,49 +125,23 @@ def test_who_goes_on_with_it_keeps_others_out_but_not_itself(
 # ---- real gateways -------------------------------------------------------------------------------
 
 
-class Gateway:
-    """A gateway with a state directory of its own; the home is everybody's."""
-
-    def __init__(self, base: Path, name: str) -> None:
-        self.base = base
-        self.state = StateDir(base / name)
-        self.record = base / f"{name}.record"
-        program = [sys.executable, "-I", recorder.__file__, "--record", str(self.record)]
-        config = base / f"{name}.cfg" / "flybridge" / "config.yaml"
-        config.parent.mkdir(parents=True)
-        config.write_text(CONFIG.format(program=json.dumps(program)))
-        config.chmod(0o600)
-        env = {
-            **os.environ,
-            "HOME": str(base),
-            "XDG_CONFIG_HOME": str(base / f"{name}.cfg"),
-            "XDG_RUNTIME_DIR": str(base),
-        }
-        env.pop("CLAUDE_CONFIG_DIR", None)
-        state = str(self.state.path)
-        argv = [sys.executable, "-m", "flybridge", "gateway", "run", "--state", state]
-        self.process = subprocess.Popen(argv, env=env, stderr=subprocess.DEVNULL)
-
-    async def client(self) -> Client:
-        deadline = time.monotonic() + 20
-        while True:
-            try:
-                return await connect(self.state, start=False)
-            except GatewayUnreachableError:
-                assert time.monotonic() < deadline
-                await asyncio.sleep(0.02)
-
-    def end(self) -> None:
-        self.process.terminate()
-        self.process.wait(20)
-
-
 @pytest.fixture
-def two(short_tmp: Path) -> Iterator[tuple[Gateway, Gateway]]:
-    both = Gateway(short_tmp, "a"), Gateway(short_tmp, "b")
+def two(short_tmp: Path) -> Iterator[tuple[GatewayProcess, GatewayProcess]]:
+    """Two gateways, each with a state directory of its own; they share a home."""
+    both = started(short_tmp, "a"), started(short_tmp, "b")
     yield both
-    for one in both:
-        one.end()
+    for gateway in both:
+        gateway.kill_all()
+
+
+def started(home: Path, name: str) -> GatewayProcess:
+    (home / name).mkdir()
+    gateway = GatewayProcess(home / name)
+    gateway.env |= {"HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+    claude = agent("claude", recorder_program(gateway.record))
+    gateway.configure(f"agents:\n{claude}  demo:\n    kind: demo\n")
+    gateway.start()
+    return gateway
 
 
 async def events_of(client: Client, session: str) -> list[ev.Event]:
@@ -191,7 +156,7 @@ async def say(client: Client, session: str, request: str) -> Any:
 
 @pytest.mark.needs("linux")
 async def test_of_two_gateways_only_one_goes_on_with_a_conversation(
-    two: tuple[Gateway, Gateway], short_tmp: Path
+    two: tuple[GatewayProcess, GatewayProcess], short_tmp: Path
 ) -> None:
     put(short_tmp, talk().lines, cwd=str(short_tmp))
     async with await two[0].client() as a, await two[1].client() as b:
@@ -221,7 +186,7 @@ async def test_of_two_gateways_only_one_goes_on_with_a_conversation(
 
 @pytest.mark.needs("linux")
 async def test_two_gateways_that_start_at_the_same_moment_do_not_both_get_it(
-    two: tuple[Gateway, Gateway], short_tmp: Path
+    two: tuple[GatewayProcess, GatewayProcess], short_tmp: Path
 ) -> None:
     writer = Writer(cwd=str(short_tmp))
     writer.prompt("hello")
@@ -239,7 +204,7 @@ async def test_two_gateways_that_start_at_the_same_moment_do_not_both_get_it(
 
 
 async def test_the_demo_is_not_given_the_users_conversations(
-    two: tuple[Gateway, Gateway], short_tmp: Path
+    two: tuple[GatewayProcess, GatewayProcess], short_tmp: Path
 ) -> None:
     put(short_tmp, talk().lines, cwd=str(short_tmp))
     async with await two[0].client() as client:

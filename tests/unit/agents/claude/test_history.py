@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.errors import InvalidRequestError, SessionNotFoundError, StorageError
 from flybridge.agents.claude import history as ch
 from flybridge.agents.claude.history import ClaudeHistory, Transcript
+from flybridge.errors import InvalidRequestError, SessionNotFoundError, StorageError
 
 ONE = "11111111-1111-4111-8111-111111111111"
 TWO = "22222222-2222-4222-8222-222222222222"

@@ -5,16 +5,16 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from flybridge.session.ports import CONVERSATION_ENV
 from flybridge.agents.claude import owners as claude_owners
 from flybridge.agents.claude.history import Transcript
 from flybridge.agents.claude.owners import Owner, _conversations, owners_of
+from flybridge.session.ports import CONVERSATION_ENV
+from tests.harness.waiting import wait_until
 from tests.unit.agents.claude.test_history import ONE, TWO
 
 pytestmark = pytest.mark.needs("linux")
@@ -43,10 +43,7 @@ def start_of(pid: int) -> str:
 
 def test_a_process_that_names_it_in_its_arguments_owns_it(tmp_path: Path, other: int) -> None:
     # between fork and exec the arguments are still ours
-    deadline = time.monotonic() + 20
-    while not (found := owners_of(tmp_path, ONE)) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    assert found == [Owner(other, "arguments")]
+    assert wait_until(lambda: owners_of(tmp_path, ONE)) == [Owner(other, "arguments")]
     assert owners_of(tmp_path, TWO) == []
     assert owners_of(tmp_path / "elsewhere", ONE) == []  # a copy is another conversation
 
@@ -64,10 +61,8 @@ def test_an_entry_that_outlived_its_process_counts_for_nothing(tmp_path: Path, o
 def test_one_that_ended_and_was_not_waited_for_owns_nothing(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     start = start_of(process.pid)
-    deadline = time.monotonic() + 20
-    while Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z":
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
+    stat = Path(f"/proc/{process.pid}/stat")
+    wait_until(lambda: stat.read_text().rpartition(")")[2].split()[0] == "Z")
     listed(tmp_path, process.pid, TWO, start)
     assert owners_of(tmp_path, TWO) == []
     process.wait()
@@ -115,7 +110,7 @@ def test_what_is_no_id_has_no_owner(tmp_path: Path) -> None:
         ("claude --resume", set()),
         ("python /usr/bin/flybridge chat --resume a", set()),
         ("python -m flybridge chat --resume a", set()),
-        ("python -m flybridge.demo --resume a", {"a"}),
+        ("python -m flybridge.agents.demo --resume a", {"a"}),
         ("grep a", set()),
     ],
 )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.errors import InvalidRequestError
 from flybridge.agents.claude import history as claude_history
 from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.agents.claude.search import Found, needle_of, search
+from flybridge.errors import InvalidRequestError
 from tests.harness.claude_transcripts import Writer, golden
 from tests.unit.agents.claude.test_history import ONE, TWO, write
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.demo.said import Said
+from tests.harness.agent_host import Said
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_a_repeated_uuid_is_echoed_and_never_run() -> None:
         host.prompt("think", "u1")
         host.until(kind("command/completed"))
         host.prompt("think again", "u1")
-        host.close_stdin()
+        host.close_input()
         rest = host.rest()
     assert shapes(rest) == ["replay"]
     assert rest[0]["uuid"] == "u1"
@@ -119,7 +119,7 @@ def test_an_interrupt_may_drop_the_queue() -> None:
         host.prompt("think", "u2")
         receipt = host.ask("interrupt", cancel_queued=True)["response"]
         assert receipt == {"still_queued": [], "cancelled": ["u2"]}
-        host.close_stdin()
+        host.close_input()
         assert "system/init" not in shapes(host.rest())
 
 
@@ -138,7 +138,7 @@ def test_the_session_state_is_told_if_asked_for() -> None:
         host.prompt("tool")
         request = host.until(kind("control_request"))[-1]
         host.answer(request["request_id"], behavior="deny", message="no")
-        host.close_stdin()
+        host.close_input()
         host.rest()
     said = [json.loads(line) for line in host.raw if line]
     states = [m["state"] for m in said if m.get("subtype") == "session_state_changed"]
@@ -160,7 +160,7 @@ def test_a_bad_line_ends_the_agent(line: bytes) -> None:
     with Host() as host:
         host.write(line + b"\n")
         assert host.exit_code() == 1
-        assert host.stderr()
+        assert host.errors()
         assert host.rest() == []
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import asyncio
 
 from flybridge.agents.demo.background import MAX_JOBS, Job, Jobs
-from tests.demo.said import Said
+from tests.harness.agent_host import Said
+from tests.harness.waiting import WAIT_S
 
 ENDED = ["task_updated", "task_notification", "background_tasks_changed"]
 STARTED = ["background_tasks_changed", "task_started"]
@@ -14,7 +15,7 @@ async def test_a_job_wakes_somebody_when_it_is_done(said: Said) -> None:
     jobs = Jobs(said.speaker, done.put_nowait)
     job = Job("toolu_1", "timer", "ding")
     assert jobs.start(job, 0)
-    assert await asyncio.wait_for(done.get(), 10) is job
+    assert await asyncio.wait_for(done.get(), WAIT_S) is job
     assert said.subtypes == STARTED + ENDED
     assert [len(m["tasks"]) for m in said.messages if "tasks" in m] == [1, 0]
 

@@ -7,7 +7,13 @@ import pytest
 from flybridge.agents.demo.blocks import Call
 from flybridge.agents.demo.files import SCRATCH
 from flybridge.agents.demo.options import Options
-from flybridge.agents.demo.permissions import Permissions, Prompt, allowed_input, request_of, suggestions
+from flybridge.agents.demo.permissions import (
+    Permissions,
+    Prompt,
+    allowed_input,
+    request_of,
+    suggestions,
+)
 from flybridge.agents.demo.stream import Helper, Json, Session
 
 BASH = Call("Bash", {"command": "ls"}, "look")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.agents.demo.script import SCENES, Scene, menu
 from flybridge.agents.claude.wire.decode import decode
 from flybridge.agents.claude.wire.messages import Odd, Unknown
+from flybridge.agents.demo.script import SCENES, Scene, menu
 from tests.harness.agent_host import DEMO, Host, Reply, allow, deny, kind, shapes, spoken
 from tests.repo.tree import ROOT
 

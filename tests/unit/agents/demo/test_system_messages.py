@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import time
 
-from flybridge.agents.demo import system_messages as news
 from flybridge.agents.claude.wire.decode import decode
 from flybridge.agents.claude.wire.messages import ApiRetry, CompactBoundary, RateLimitEvent, Status
-from tests.demo.said import Said
+from flybridge.agents.demo import system_messages as news
+from tests.harness.agent_host import Said
 
 
 def bare(message: dict[str, object]) -> dict[str, object]:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.agent_host import DEMO, Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import DEMO, Host, kind, shapes, spoken
+from tests.harness.line_process import Json
 
 # As seen from the CLI, version 2.1.325.
 BEGIN = ["system/init", "system/status", "replay"]

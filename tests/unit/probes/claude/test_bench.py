@@ -10,8 +10,7 @@ from flybridge.model.events import AgentReady
 from flybridge.probes.claude.bench import ANCHOR, Bench, bash, waiting
 from flybridge.probes.claude.world import World
 from tests.harness import small
-
-WAIT_S = 20.0
+from tests.harness.waiting import WAIT_S
 
 
 @pytest.fixture

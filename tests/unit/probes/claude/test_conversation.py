@@ -17,8 +17,7 @@ from flybridge.probes.claude.conversation import Conversation, NotSeenError, scr
 from flybridge.probes.claude.fields import Fields
 from flybridge.probes.claude.world import World
 from tests.harness import small
-
-WAIT_S = 20.0
+from tests.harness.waiting import WAIT_S
 
 
 @pytest.fixture

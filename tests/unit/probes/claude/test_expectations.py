@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from flybridge.probes.claude.expectations import EXPECTED
 from flybridge.agents.claude.measured import MEASURED
-from flybridge.probes.report import judge
+from flybridge.probes.claude.expectations import EXPECTED, Expected
 from flybridge.probes.claude.run import PROBES
+from flybridge.probes.report import judge
 
 
 def test_every_probe_has_an_expectation_and_none_is_without_a_probe() -> None:
@@ -43,3 +43,12 @@ def test_what_is_not_seen_is_broken(name: str) -> None:
 def test_nothing_that_breaks_a_promise_is_lived_with(name: str, found: str) -> None:
     one = EXPECTED[name]
     assert {judge(one.of(version), found, one.also) for version in MEASURED} == {"broken"}
+
+
+def test_an_expectation_that_names_no_newer_form_holds_for_all() -> None:
+    every = Expected(about="x", old="one")
+    newer = Expected(about="x", old="one", new="two")
+    each = Expected(about="x", old="one", middle="three", new="two")
+    assert [every.of(one) for one in MEASURED] == ["one", "one", "one"]
+    assert [newer.of(one) for one in MEASURED] == ["one", "two", "two"]
+    assert [each.of(one) for one in MEASURED] == ["one", "three", "two"]

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import json
 
+from flybridge.agents.claude.wire.decode import fields
 from flybridge.model.events import Unrecognised
 from flybridge.probes.claude.fields import MAX_KINDS, Fields, kind_of
-from flybridge.agents.claude.wire.decode import fields
 
 
 def line(**message: object) -> bytes:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.agents.claude.measured import MEASURED
 from flybridge.probes.claude.fields import Fields
 from flybridge.probes.claude.known_fields import KNOWN
-from flybridge.agents.claude.measured import MEASURED
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "claude"
+GOLDEN = Path(__file__).parents[3] / "golden" / "claude"
 
 
 def test_every_measured_version_has_its_list() -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from flybridge.errors import AgentNotFoundError
-from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.probes.claude.world import Life, World
+from flybridge.runtime.keeper.process import alive, start_time
 from tests.harness import small
 
 PATH = os.environ["PATH"]

@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterable
 from uuid import UUID
 
-from msgspec import Raw
-
 from flybridge.agents.claude.driver.versions import LAST_OLD, Traits, traits_of
+from flybridge.agents.claude.options import ARGUMENTS as OPTION_ARGUMENTS
+from flybridge.agents.claude.options import BYPASS, SCHEMA, Argument, Values
 from flybridge.errors import AgentStartError, TransportRefusedError
-from flybridge.model.capabilities import OpenSpec, Options
-from flybridge.agents.claude.wire.decode import fields
+from flybridge.model.capabilities import OpenSpec
+from flybridge.model.options import MAX_TEXT_BYTES
 
 # No -p: our stdout is a pipe, and with a pipe no version needs it.
 ARGUMENTS = (
@@ -29,9 +29,7 @@ ARGUMENTS = (
     "stdio",
     "--replay-user-messages",
 )
-MAX_VALUE_BYTES = 128_000  # Linux takes no longer single argument
-MAX_VALUES = 256
-BYPASS = "bypassPermissions"
+MAX_VALUE_BYTES = MAX_TEXT_BYTES
 LAST_OLD_NAME = ".".join(str(one) for one in LAST_OLD)
 
 
@@ -43,19 +41,25 @@ def build_args(spec: OpenSpec, version: str) -> list[str]:
         TransportRefusedError: this version does not connect to us.
     """
     traits = traits_of(version)
-    if spec.options.transport not in traits.transports:
+    if spec.transport not in traits.transports:
         raise TransportRefusedError(spec.agent, version=version, last=LAST_OLD_NAME)
     for reason in (*_about_session(spec), *_about_options(spec, traits)):
         raise AgentStartError(spec.agent, reason=reason)
     words = [*_value("--sdk-url", spec.dial_in), *ARGUMENTS, *_session(spec)]
     words += _value("--model", spec.model)
     words += _value("--permission-mode", spec.mode)
-    words += _options(spec.options)
+    words += _options(values_of(spec))
     for word in words:
         if "\0" in word or len(word.encode("utf-8", "surrogatepass")) > MAX_VALUE_BYTES:
             flag = word.partition("=")[0] if word.startswith("--") else "a value"
             raise AgentStartError(spec.agent, reason=f"{flag[:64]} cannot be an argument")
     return words
+
+
+def values_of(spec: OpenSpec) -> Values:
+    """Return the options of a session, with the common ones that are arguments as well."""
+    common = {"effort": spec.effort, "budget_usd": spec.budget_usd}
+    return Values({**spec.agent_options, **common})
 
 
 # ---- words -------------------------------------------------------------------------------------
@@ -77,53 +81,23 @@ def _session(spec: OpenSpec) -> list[str]:
     return words
 
 
-def _options(options: Options) -> list[str]:
-    words = [flag for flag, is_set in _switches(options) if is_set]
-    for flag, value in _values(options):
-        words += _value(flag, value)
-    for flag, values in _lists(options):
-        words += [f"{flag}={one}" for one in values]
-    if options.tools is not None:
-        words.append(f"--tools={','.join(options.tools)}")
-    return words
+def _options(values: Values) -> list[str]:
+    return [word for argument in OPTION_ARGUMENTS for word in _words(argument, values)]
 
 
-def _switches(options: Options) -> Iterable[tuple[str, bool]]:
-    return (
-        ("--dangerously-skip-permissions", options.skip_permissions),
-        ("--allow-dangerously-skip-permissions", options.allow_bypass),
-        ("--strict-mcp-config", options.strict_mcp_config),
-        ("--no-session-persistence", options.no_persistence),
-        ("--disable-slash-commands", options.disable_slash_commands),
-    )
-
-
-def _values(options: Options) -> Iterable[tuple[str, str]]:
-    return (
-        ("--effort", options.effort),
-        ("--fallback-model", options.fallback_model),
-        ("--max-turns", str(options.max_turns or "")),
-        ("--max-budget-usd", _decimal(options.max_budget_usd)),
-        ("--max-thinking-tokens", str(options.max_thinking_tokens or "")),
-        ("--system-prompt", options.system_prompt),
-        ("--append-system-prompt", options.append_system_prompt),
-        ("--settings", options.settings),
-        ("--setting-sources", ",".join(options.setting_sources)),
-        ("--agents", options.agents),
-        ("--agent", options.main_agent),
-        ("--json-schema", options.json_schema),
-    )
-
-
-def _lists(options: Options) -> Iterable[tuple[str, tuple[str, ...]]]:
-    return (
-        ("--allowedTools", options.allowed_tools),
-        ("--disallowedTools", options.disallowed_tools),
-        ("--add-dir", options.add_dirs),
-        ("--mcp-config", options.mcp_config),
-        ("--plugin-dir", options.plugin_dirs),
-        ("--betas", options.betas),
-    )
+def _words(argument: Argument, values: Values) -> list[str]:
+    name, flag, form = argument
+    match form:
+        case "switch":
+            return [flag] if values.flag(name) else []
+        case "each":
+            return [f"{flag}={item}" for item in values.items(name)]
+        case "joined":
+            return _value(flag, ",".join(values.items(name)))
+        case "joined_or_empty":
+            return [f"{flag}={','.join(values.items(name))}"] if values.is_given(name) else []
+        case _:
+            return _value(flag, values.text(name) or _decimal(values.number(name)))
 
 
 def _value(flag: str, value: str) -> list[str]:
@@ -156,47 +130,33 @@ def _about_session(spec: OpenSpec) -> Iterable[str]:
 
 
 def _about_options(spec: OpenSpec, traits: Traits) -> Iterable[str]:
-    options = spec.options
+    values = values_of(spec)
     if spec.mode and spec.mode not in traits.modes:
         yield f"this version has no mode {spec.mode[:64]!r}"
-    if options.skip_permissions and spec.mode not in ("", BYPASS):
+    if values.flag("skip_permissions") and spec.mode not in ("", BYPASS):
         yield f"skip_permissions and the mode {spec.mode} exclude each other"
-    if options.effort and options.effort not in traits.efforts:
-        yield f"this version has no effort {options.effort[:64]!r}"
-    if options.fast and not traits.fast:
+    if spec.effort and spec.effort not in traits.efforts:
+        yield f"this version has no effort {spec.effort[:64]!r}"
+    if values.flag("fast") and not traits.fast:
         yield "this version has a fast mode only in its own terminal"
-    if options.main_agent and not traits.main_agents:
+    if values.text("main_agent") and not traits.main_agents:
         yield "this version reads no input where a main agent is named"
-    if options.fallback_model and options.fallback_model == spec.model:
+    if values.text("fallback_model") and values.text("fallback_model") == spec.model:
         yield "the model to fall back to is the model itself"
-    if options.max_turns < 0 or options.max_thinking_tokens < 0:
-        yield "a limit cannot be negative"
-    if not math.isfinite(options.max_budget_usd) or not 0 <= options.max_budget_usd <= 1e9:
-        yield "max_budget_usd is no sum of money"
-    yield from _about_lists(options)
-    yield from _about_json(options)
+    if not math.isfinite(spec.budget_usd) or not 0 <= spec.budget_usd <= 1e9:
+        yield "budget_usd is no sum of money"
+    for problem in SCHEMA.check(spec.agent_options)[1]:
+        yield problem.message
+    yield from _about_lists(values)
 
 
-def _about_lists(options: Options) -> Iterable[str]:
-    for flag, values in (*_lists(options), ("--tools", options.tools or ())):
-        if len(values) > MAX_VALUES or not all(one.strip() for one in values):
-            yield f"{flag} has too many values, or an empty one"
-    if any(not _is_rule(one) for one in (*options.allowed_tools, *options.disallowed_tools)):
+def _about_lists(values: Values) -> Iterable[str]:
+    rules = (*values.items("allowed_tools"), *values.items("disallowed_tools"))
+    if any(not _is_rule(rule) for rule in rules):
         yield "a rule about a tool has brackets that do not match"
-    if any("," in one for one in (*(options.tools or ()), *options.setting_sources)):
+    names = (*values.items("tools"), *values.items("setting_sources"))
+    if any("," in name for name in names):
         yield "a name holds a comma"
-
-
-def _about_json(options: Options) -> Iterable[str]:
-    for name, value in (("agents", options.agents), ("json_schema", options.json_schema)):
-        if value and not _is_object(value):
-            yield f"{name} is no JSON object"
-    for name, value in (
-        ("settings", options.settings),
-        *(("mcp_config", one) for one in options.mcp_config),
-    ):
-        if value.lstrip().startswith("{") and not _is_object(value):
-            yield f"{name} is neither a file nor a JSON object"
 
 
 def _is_rule(rule: str) -> bool:
@@ -207,14 +167,6 @@ def _is_rule(rule: str) -> bool:
         if depth < 0 or (depth == 0 and one in ", "):
             return False
     return depth == 0
-
-
-def _is_object(value: str) -> bool:
-    try:
-        data = value.encode()
-    except UnicodeError:
-        return False
-    return bool(fields(Raw(data))) or value.strip() == "{}"
 
 
 def _is_uuid(value: str) -> bool:

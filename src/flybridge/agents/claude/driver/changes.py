@@ -13,14 +13,16 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.agents.claude.driver.convert.shapes import background_of, hunks_of
 from flybridge.agents.claude.driver.memo import MAX_AGENTS, MAX_TASKS, Memo, OpenTool, bound
 from flybridge.agents.claude.driver.sink import Sink
 from flybridge.agents.claude.driver.tasks import TaskList
-from flybridge.model.events import BackgroundChanged, Diff, Plan
-from flybridge.model.ids import ItemId
-from flybridge.session.ports import BLOB_BYTES
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import blocks, fields, text
+from flybridge.model.events import BackgroundChanged, Diff, Plan
+from flybridge.model.ids import ItemId
+from flybridge.model.tools import limited
+from flybridge.session.ports import BLOB_BYTES
 
 PLAN_TOOL = "ExitPlanMode"
 PATCH_BYTES = BLOB_BYTES // 2
@@ -46,10 +48,10 @@ class Changes:
 
     # ---- plans ---------------------------------------------------------------------------------
 
-    def plan_in(self, tool: str, given: w.MaybeRaw, parent: ItemId) -> None:
-        """A plan that is put forward: in the call, and again in the prompt for it."""
-        if tool == PLAN_TOOL and given is not UNSET:
-            self._planned(text(fields(given).get("plan", UNSET)), parent)
+    def plan_in(self, tool: str, given: Mapping[str, Raw], parent: ItemId) -> None:
+        """Report the plan that a call submits; the prompt for it has the same plan again."""
+        if tool == PLAN_TOOL and "plan" in given:
+            self._planned(text(given["plan"]), parent)
 
     def _planned(self, said: str, parent: ItemId) -> None:
         checksum = zlib.crc32(said.encode())
@@ -79,10 +81,11 @@ class Changes:
         patch = _patch(told)
         if path and patch:
             whole = msgspec.json.encode(patch)
-            fits = len(whole) <= BLOB_BYTES
+            fits = len(whole) <= PATCH_BYTES  # it stands in the row twice
             shown = Raw(whole) if fits else _fitting(patch)
             blob = "" if fits else self._sink.store(whole)
-            self._sink.put(Diff(item=item, path=path, patch=shown, blob=blob))
+            hunks = hunks_of(shown)
+            self._sink.put(Diff(item=item, path=path, patch=shown, blob=blob, hunks=hunks))
 
     def background(self, tasks: list[Raw]) -> None:
         """All that runs beside the conversation now, as the CLI lists it."""
@@ -93,7 +96,7 @@ class Changes:
         kept = [one.copy() for one in tasks[:MAX_TASKS] if len(bytes(one)) <= MAX_TASK_BYTES]
         if kept != self._memo.background:
             self._memo.background = kept
-            self._sink.put(BackgroundChanged(tasks=tuple(kept)))
+            self._sink.put(BackgroundChanged(tasks=tuple(kept), running=background_of(kept)))
 
     def _sent_to_background(self, told: Mapping[str, Raw]) -> None:
         """A command goes on after its result. A version that lists none never tells its end."""
@@ -109,7 +112,7 @@ class Changes:
 
 
 def _words(told: Mapping[str, Raw], name: str) -> str:
-    return text(told.get(name, UNSET))[:_WORDS]
+    return limited(text(told.get(name, UNSET)), _WORDS)
 
 
 # ---- patches -----------------------------------------------------------------------------------

@@ -11,32 +11,31 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.agents.claude.driver.callbacks import notice_of, reply_to
-from flybridge.agents.claude.driver.changes import Changes
+from flybridge.agents.claude.driver.changes import PLAN_TOOL, Changes
+from flybridge.agents.claude.driver.convert.words import readable, to_blocks
 from flybridge.agents.claude.driver.items import MAX_NAME, Items
 from flybridge.agents.claude.driver.memo import MAX_ECHOES, bound, restored
+from flybridge.agents.claude.driver.messages import Speech
 from flybridge.agents.claude.driver.names import message_of
-from flybridge.agents.claude.driver.system_messages import News
 from flybridge.agents.claude.driver.prompts import Prompts
 from flybridge.agents.claude.driver.rejoin import Rejoin, last_id
-from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.requests import Requests
 from flybridge.agents.claude.driver.sink import Sink
-from flybridge.agents.claude.driver.messages import Speech
-from flybridge.agents.claude.driver.convert.words import readable, to_blocks
+from flybridge.agents.claude.driver.status import Reports
+from flybridge.agents.claude.driver.system_messages import News
 from flybridge.agents.claude.driver.turns import Turns
 from flybridge.agents.claude.driver.versions import traits_of
+from flybridge.agents.claude.wire import encode
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import decode, fields
 from flybridge.errors import FlybridgeError, NotSupportedError
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
 from flybridge.model.capabilities import Capabilities, LinkEnd, OpenSpec
 from flybridge.model.content import Content
-from flybridge.model.deliveries import Answer
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, SessionId
 from flybridge.session.ports import Output
-from flybridge.agents.claude.wire import encode
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import decode
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,16}")
 
@@ -56,7 +55,7 @@ class ClaudeDriver:
         self, session: SessionId, incarnation: IncarnationId, spec: OpenSpec, memo: bytes
     ) -> None:
         self._sink.session = session
-        self._dials_in = spec.options.transport != "stdio"
+        self._dials_in = spec.transport != "stdio"
         self._memo = restored(memo)
         self._life = _short(incarnation)
         self._changes = Changes(self._memo, self._sink)
@@ -100,15 +99,14 @@ class ClaudeDriver:
         self._rejoin.tick(now_ms)
         self._set_clock()
 
-    def query(self, session: SessionId, ref: str, name: str, params: Raw) -> None:
-        self._requests.queries.ask(ref, name, params)
+    def query(self, session: SessionId, ref: str, name: str, params: Raw, now_ms: int) -> None:
+        self._requests.queries.ask(ref, name, params, now_ms)
         self._set_clock()
 
-    def host_answered(self, answer: Answer) -> None:
-        """Claude Code asks its host for no files and no terminals."""
-
     def connected(self, now_ms: int) -> None:
+        """Say hello. The CLI reads messages from its start on: ``init`` comes only after one."""
         self._requests.hello()
+        self._sink.put(f.AcceptsInput())
         self._set_clock()
 
     def rejoined(self, last: str, now_ms: int) -> bool:
@@ -245,7 +243,8 @@ class ClaudeDriver:
             return
         known = self._memo.tools.get(request.tool_use_id)
         parent = ItemId("") if known is None else known.parent
-        self._changes.plan_in(request.tool_name, request.input, parent)
+        if request.tool_name == PLAN_TOOL:
+            self._changes.plan_in(PLAN_TOOL, fields(request.input), parent)
 
     def _refuse(self, request: w.OtherRequest) -> None:
         """Every request gets an answer, or the CLI waits for it for ever."""

@@ -8,6 +8,14 @@ from typing import Literal
 from msgspec import UNSET, Raw
 
 from flybridge.agents.claude.driver.changes import Changes
+from flybridge.agents.claude.driver.convert.tools import Given, describe_fields
+from flybridge.agents.claude.driver.convert.words import (
+    OPEN_KINDS,
+    SYNTHETIC,
+    fell_back,
+    server_result,
+    tool_text,
+)
 from flybridge.agents.claude.driver.memo import (
     MAX_AGENTS,
     MAX_BLOCKS,
@@ -20,24 +28,18 @@ from flybridge.agents.claude.driver.memo import (
     Stream,
     bound,
 )
-from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.sink import Sink
+from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.tasks import kept_input
-from flybridge.agents.claude.driver.convert.words import (
-    OPEN_KINDS,
-    SYNTHETIC,
-    fell_back,
-    server_result,
-    tool_text,
-)
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import block, fallback, fields
+from flybridge.agents.claude.wire.decode import text as text_of
 from flybridge.model.deliveries import Preview
 from flybridge.model.events import Notice, PermissionAuto
 from flybridge.model.facts import ItemClosed, ItemOpened, ToolCalled, ToolReturned
 from flybridge.model.ids import ItemId
 from flybridge.model.kinds import ItemStatus
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import block, fallback, fields
-from flybridge.agents.claude.wire.decode import text as text_of
+from flybridge.model.tools import limited
 
 MAX_NAME = 256
 MAX_INDEX = 1_000_000
@@ -229,21 +231,32 @@ class Items:
         above = self.item_of(parent)
         kept = kept_input(call.name, call.input)
         self._memo.tools[call.id] = OpenTool(item=item, parent=above, name=call.name, given=kept)
-        self._note_agents(item, call, above, agent)
-        given, blob = self._sink.body(call.input)
-        self._sink.put(ToolCalled(item=item, name=call.name, input=given, parent=above, blob=blob))
-        self._changes.plan_in(call.name, call.input, above)
+        given: Given = {} if call.input is UNSET else fields(call.input)
+        self._note_agents(item, call.name, given, above, agent)
+        kind, subject = describe_fields(call.name, given, call.input or b"")
+        body, blob = self._sink.body(call.input)
+        self._sink.put(
+            ToolCalled(
+                item=item,
+                name=call.name,
+                input=body,
+                parent=above,
+                blob=blob,
+                kind=kind,
+                subject=subject,
+            )
+        )
+        self._changes.plan_in(call.name, given, above)
 
     def _note_agents(
-        self, item: ItemId, call: w.ToolUseBlock | w.ServerToolUseBlock, above: ItemId, agent: str
+        self, item: ItemId, name: str, given: Given, above: ItemId, agent: str
     ) -> None:
-        """Who is started by this call, and who made it: a prompt may ask in that one's name."""
-        if call.name in AGENT_TOOLS and call.input is not UNSET:
-            given = fields(call.input)
+        """Note which agent this call starts, and which made it: prompts name the agent."""
+        if name in AGENT_TOOLS and given:
             kind = text_of(given.get("subagent_type", UNSET))
             bound(self._memo.agents, MAX_AGENTS)
-            kind = kind or text_of(given.get("description", UNSET)) or call.name
-            self._memo.agents[item] = kind[:MAX_NAME]
+            kind = kind or text_of(given.get("description", UNSET)) or name
+            self._memo.agents[item] = limited(kind, MAX_NAME)
         if above and agent:
             bound(self._memo.agents, MAX_AGENTS)
             self._memo.agents[above] = agent[:MAX_NAME]
@@ -297,7 +310,7 @@ class Items:
                 PermissionAuto(
                     tool=name or (known.name if known else ""),
                     decision="deny",
-                    rule=why[:MAX_NAME],
+                    rule=limited(why, MAX_NAME),
                     item=self.item_of(tool[:MAX_NAME]),
                 )
             )

@@ -6,12 +6,6 @@ from typing import Literal, assert_never
 
 from msgspec import UNSET
 
-from flybridge.agents.claude.driver.items import MAX_NAME, Items
-from flybridge.agents.claude.driver.memo import Memo
-from flybridge.agents.claude.driver.prompts import Prompts
-from flybridge.agents.claude.driver.status import Reports
-from flybridge.agents.claude.driver.sink import Sink
-from flybridge.agents.claude.driver.slash import LOCAL_OUTPUT, context_in, failed, untagged
 from flybridge.agents.claude.driver.convert.words import (
     INTERRUPTED,
     NOISE,
@@ -24,10 +18,17 @@ from flybridge.agents.claude.driver.convert.words import (
     was_rejected,
     was_ruled,
 )
+from flybridge.agents.claude.driver.items import MAX_NAME, Items
+from flybridge.agents.claude.driver.memo import Memo
+from flybridge.agents.claude.driver.prompts import Prompts
+from flybridge.agents.claude.driver.sink import Sink
+from flybridge.agents.claude.driver.slash import LOCAL_OUTPUT, context_in, failed, untagged
+from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.turns import Turns
-from flybridge.model import events as e
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import block, blocks, delta_kind, fields, number, text
+from flybridge.model import events as e
+from flybridge.model.tools import limited
 
 UNASKED = "Tool permission request failed:"  # what a call comes back with that nobody could allow
 
@@ -91,7 +92,7 @@ class Speech:
         for raw in message.message.content:
             part = block(raw) if code else None
             if isinstance(part, w.TextBlock):  # the CLI's words about a failure, not the model's
-                said = part.text[:TEXT_CHARS]
+                said = limited(part.text, TEXT_CHARS)
                 self._sink.put(e.Error(code=code[:MAX_NAME], text=said))
             else:
                 self._items.completed(message, raw)

@@ -6,6 +6,14 @@ from collections.abc import Callable
 
 from msgspec import UNSET, Raw
 
+from flybridge.agents.claude.driver.convert.offers import offers_of
+from flybridge.agents.claude.driver.convert.shapes import questions_of
+from flybridge.agents.claude.driver.convert.tools import describe_fields
+from flybridge.agents.claude.driver.convert.words import (
+    TEXT_CHARS,
+    answered_input,
+    updated_permissions,
+)
 from flybridge.agents.claude.driver.memo import (
     MAX_PROMPTS,
     MAX_REQUESTS,
@@ -15,7 +23,9 @@ from flybridge.agents.claude.driver.memo import (
     bound,
 )
 from flybridge.agents.claude.driver.sink import Sink
-from flybridge.agents.claude.driver.convert.words import TEXT_CHARS, answered_input, updated_permissions
+from flybridge.agents.claude.wire import encode
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import fields, text
 from flybridge.errors import LocalProtocolError
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.events import Notice
@@ -27,9 +37,7 @@ from flybridge.model.facts import (
     QuestionAsked,
 )
 from flybridge.model.ids import InputKey, ItemId, PromptId
-from flybridge.agents.claude.wire import encode
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import fields, text
+from flybridge.model.tools import limited
 
 ASK_TOOL = "AskUserQuestion"
 DENIED = "The user does not want this tool to run."
@@ -63,7 +71,8 @@ class Prompts:
             self._sink.write(encode.failure(request.request_id, "too many open prompts"))
             self._sink.put(Notice(text="too many open prompts: one was denied", level="warning"))
             return True
-        questions = fields(request.input).get("questions")
+        given = fields(request.input)
+        questions = given.get("questions")
         is_question = request.tool_name == ASK_TOOL and questions is not None
         self._memo.prompts_made += 1
         prompt = PromptId(f"prm_{self._life}_{self._memo.prompts_made}")
@@ -81,10 +90,16 @@ class Prompts:
         if is_question and questions is not None:
             self._sink.put(
                 QuestionAsked(
-                    prompt=prompt, questions=questions, item=item, parent=parent, agent=agent
+                    prompt=prompt,
+                    questions=questions,
+                    item=item,
+                    parent=parent,
+                    agent=agent,
+                    asked=questions_of(questions),
                 )
             )
             return True
+        kind, subject = describe_fields(request.tool_name, given, request.input)
         self._sink.put(
             PermissionAsked(
                 prompt=prompt,
@@ -92,10 +107,13 @@ class Prompts:
                 input=request.input,
                 item=item,
                 parent=parent,
-                reason=text(request.decision_reason)[:TEXT_CHARS],
+                reason=limited(text(request.decision_reason), TEXT_CHARS),
                 suggestions=tuple(suggestions),
+                offers=offers_of(suggestions),
                 agent=agent,
                 detail=self._sink.detail(request.rest),
+                kind=kind,
+                subject=subject,
             )
         )
         return True

@@ -8,24 +8,27 @@ is gone then.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, TypeAlias, TypeVar
+from typing import Annotated, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.agents.claude.driver.convert.query_results import TYPED
+from flybridge.agents.claude.driver.convert.redact import discreet
+from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
 from flybridge.agents.claude.driver.memo import MAX_REQUESTS, Memo
 from flybridge.agents.claude.driver.names import message_of
-from flybridge.agents.claude.driver.convert.redact import discreet
 from flybridge.agents.claude.driver.sink import Sink
-from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
 from flybridge.agents.claude.driver.versions import Traits
-from flybridge.errors import FlybridgeError, InvalidRequestError
-from flybridge.model.deliveries import Answer
-from flybridge.model.ids import InputKey, SessionId
 from flybridge.agents.claude.wire import encode
 from flybridge.agents.claude.wire import host_requests as h
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import BROKEN, text
+from flybridge.errors import FlybridgeError, InvalidRequestError
+from flybridge.model.deliveries import Answer
+from flybridge.model.ids import InputKey, SessionId
+from flybridge.model.queries import RAW, QueryResult
+from flybridge.model.tools import limited
 
 QUERY_MS = 10_000
 UNSUPPORTED = "Unsupported control request subtype"  # older versions have no code for it
@@ -120,6 +123,16 @@ def is_unknown(memo: Memo, subtype: str, response: w.ResponseBody) -> bool:
     return True
 
 
+class _Open(NamedTuple):
+    """A query that has no answer yet."""
+
+    ref: str
+    name: str  # of ours, as in ``request_for``
+    subtype: str
+    due_ms: int  # when it is given up
+    translate: Callable[[Raw], QueryResult] | None  # None: the answer is passed through
+
+
 class Queries:
     """The open queries of one agent. Each gets one answer, if only that there is none."""
 
@@ -128,17 +141,23 @@ class Queries:
         self._sink = sink
         self._traits = traits
         self._new_name = new_name
-        self._open: dict[str, tuple[str, str, str]] = {}  # request id → ref, name, subtype
-        self._due_ms: dict[str, int] = {}  # request id → when it is given up
+        self._open: dict[str, _Open] = {}  # by request id
 
-    def ask(self, ref: str, name: str, params: Raw) -> None:
+    def ask(self, ref: str, name: str, params: Raw, now_ms: int) -> None:
         """The answer comes as it comes, or ``timeout`` once QUERY_MS have passed."""
         try:
-            self._ask(ref, name, params)
+            self._ask(ref, name, params, now_ms)
         except FlybridgeError as error:
             self._sink.put(Answer(ref, error=f"{error.code}: {error}"))
 
-    def _ask(self, ref: str, name: str, params: Raw) -> None:
+    def _ask(self, ref: str, name: str, params: Raw, now_ms: int) -> None:
+        typed, translate = name, None
+        if name.startswith(RAW):
+            name = name.removeprefix(RAW)
+        elif typed in TYPED:
+            name, translate = TYPED[typed]
+        else:
+            name = ""
         if name not in self._traits.queries:
             self._sink.put(Answer(ref, error="not_supported"))
             return
@@ -151,7 +170,7 @@ class Queries:
         else:
             asked = self._new_name()
             data = encode.control_request(asked, request)
-            self._open[asked] = ref, name, subtype
+            self._open[asked] = _Open(ref, name, subtype, now_ms + QUERY_MS, translate)
             self._sink.write(data, on_restart="drop")
 
     # ---- answers -------------------------------------------------------------------------------
@@ -161,28 +180,25 @@ class Queries:
         found = self._open.pop(response.request_id, None)
         if found is None:
             return False
-        ref, name, subtype = found
-        self._due_ms.pop(response.request_id, None)
         if response.subtype == "success":
-            self._sink.put(_answer(ref, name, response.response))
-        elif is_unknown(self._memo, subtype, response):
-            self._sink.put(Answer(ref, error="not_supported"))
+            self._sink.put(_answer(found, response.response))
+        elif is_unknown(self._memo, found.subtype, response):
+            self._sink.put(Answer(found.ref, error="not_supported"))
         else:
-            self._sink.put(Answer(ref, error=text(response.error)[:TEXT_CHARS] or "refused"))
+            reason = limited(text(response.error), TEXT_CHARS) or "refused"
+            self._sink.put(Answer(found.ref, error=reason))
         return True
 
     # ---- time ----------------------------------------------------------------------------------
 
     @property
     def deadline_ms(self) -> int | None:
-        """When to call tick: at once where a query has no time yet, for a query tells none."""
-        if len(self._due_ms) < len(self._open):
-            return 0
-        return min(self._due_ms.values(), default=None)
+        """Return when to call ``tick``: when the oldest query is to be given up."""
+        return min((query.due_ms for query in self._open.values()), default=None)
 
     def tick(self, now_ms: int) -> None:
-        for asked in list(self._open):
-            if self._due_ms.setdefault(asked, now_ms + QUERY_MS) <= now_ms:
+        for asked, query in list(self._open.items()):
+            if query.due_ms <= now_ms:
                 self._give_up(asked, "timeout")
 
     def lost(self) -> None:
@@ -190,14 +206,14 @@ class Queries:
             self._give_up(asked, "agent_exited")
 
     def _give_up(self, asked: str, error: str) -> None:
-        self._due_ms.pop(asked, None)
-        ref, _, _ = self._open.pop(asked)
-        self._sink.put(Answer(ref, error=error))
+        self._sink.put(Answer(self._open.pop(asked).ref, error=error))
 
 
-def _answer(ref: str, name: str, said: w.MaybeRaw) -> Answer:
-    value = Raw(b"{}") if said is UNSET else said
+def _answer(query: _Open, response: w.MaybeRaw) -> Answer:
+    value = Raw(b"{}") if response is UNSET else response
     size = len(bytes(value))
     if size > ANSWER_BYTES:
-        return Answer(ref, error=f"the answer is too long: {size} bytes")
-    return Answer(ref, value=discreet(value) if name in _SETTINGS else value)
+        return Answer(query.ref, error=f"the answer is too long: {size} bytes")
+    if query.translate is not None:
+        return Answer(query.ref, value=Raw(msgspec.json.encode(query.translate(value))))
+    return Answer(query.ref, value=discreet(value) if query.name in _SETTINGS else value)

@@ -21,10 +21,10 @@ from flybridge.agents.claude.driver.prompts import Prompts
 from flybridge.agents.claude.driver.requests import Requests
 from flybridge.agents.claude.driver.sink import Sink
 from flybridge.agents.claude.driver.turns import Turns
-from flybridge.model.events import Error
 from flybridge.agents.claude.wire import host_requests as h
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import blocks, decode
+from flybridge.model.events import Error
 
 QUIET_MS = 5_000  # for a tool that neither ends nor asks
 SILENT_MS = 30_000  # for a turn without one

@@ -7,24 +7,26 @@ from typing import assert_never
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.agents.claude.driver.arguments import BYPASS
+from flybridge.agents.claude.driver.arguments import values_of
+from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
 from flybridge.agents.claude.driver.memo import MAX_REQUESTS, Asked, Memo, RequestKind
 from flybridge.agents.claude.driver.names import message_of
 from flybridge.agents.claude.driver.queries import Queries, is_unknown
-from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.sink import Sink
-from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
+from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.driver.versions import Traits
+from flybridge.agents.claude.options import BYPASS
+from flybridge.agents.claude.wire import encode
+from flybridge.agents.claude.wire import host_requests as h
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import blocks, fields, text
 from flybridge.errors import NotSupportedError
 from flybridge.model import commands as c
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.events import Notice
 from flybridge.model.facts import InputConfirmed, InputRejected, InputUnanswered
 from flybridge.model.ids import InputKey
-from flybridge.agents.claude.wire import encode
-from flybridge.agents.claude.wire import host_requests as h
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import blocks, fields, text
+from flybridge.model.tools import limited
 
 WITHIN_MS = 60_000
 CONNECT_MS = 150_000  # an MCP server may take its time to start, and the CLI waits for it
@@ -107,7 +109,7 @@ class Requests:
     def hello(self) -> None:
         """The first words of a new life."""
         self.ask("initialize", h.Initialize())
-        if self._spec.options.fast and self._traits.fast:
+        if values_of(self._spec).flag("fast") and self._traits.fast:
             self._set_fast(on=True, key=None)
 
     # ---- settings ------------------------------------------------------------------------------
@@ -143,8 +145,8 @@ class Requests:
 
     def _set_mode(self, mode: str, key: InputKey) -> None:
         """The old CLI would switch off all permissions for anybody."""
-        options = self._spec.options
-        allowed = options.allow_bypass or options.skip_permissions or self._spec.mode == BYPASS
+        values, opened_so = values_of(self._spec), self._spec.mode == BYPASS
+        allowed = opened_so or values.flag("allow_bypass") or values.flag("skip_permissions")
         if mode == BYPASS and not allowed:
             raise NotSupportedError(f"the session was not opened with {BYPASS}")
         if mode not in self._traits.modes:
@@ -240,7 +242,7 @@ class Requests:
         elif is_unknown(self._memo, asked.subtype, response):
             self._refused(asked, f"this version does not know {asked.subtype}")
         else:
-            self._refused(asked, text(response.error)[:TEXT_CHARS] or "refused")
+            self._refused(asked, limited(text(response.error), TEXT_CHARS) or "refused")
         return True
 
     def _not_ours(self, response: w.ResponseBody) -> None:
@@ -306,7 +308,7 @@ class Requests:
             return
         state = text(said.get("fast_mode_state", UNSET))
         if asked.value == "check" and state != "on":
-            why = text(said.get("fast_mode_disabled_reason", UNSET))[:TEXT_CHARS]
+            why = limited(text(said.get("fast_mode_disabled_reason", UNSET)), TEXT_CHARS)
             self._refused(asked, f"fast mode is {state or 'off'}: {why or 'not with this model'}")
             # Left on, it would begin to cost as soon as somebody chooses another model.
             if "apply_flag_settings" not in self._memo.unsupported:

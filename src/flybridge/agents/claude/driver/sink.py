@@ -8,12 +8,12 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from flybridge.agents.claude.wire import decode
 from flybridge.model.deliveries import Answer, Gauge, Preview
 from flybridge.model.events import Unrecognised
 from flybridge.model.facts import Fact
 from flybridge.model.ids import InputKey, ItemId, SessionId
 from flybridge.session.ports import BLOB_BYTES, Line, Out, Output
-from flybridge.agents.claude.wire import decode
 
 HEAD_BYTES = 2 * 1024
 FIELD_BYTES = 8 * 1024
@@ -23,7 +23,7 @@ SOURCE = "claude"
 class Sink:
     def __init__(self) -> None:
         self.session = SessionId("")
-        self._output = Output(out=[], lines=[], asks=[], blobs={})
+        self._output = Output(out=[], lines=[], blobs={})
 
     def put(self, what: Fact | Preview | Gauge | Answer) -> None:
         out: Out = what
@@ -39,7 +39,7 @@ class Sink:
 
     def take(self) -> Output:
         output = self._output
-        self._output = Output(out=[], lines=[], asks=[], blobs={})
+        self._output = Output(out=[], lines=[], blobs={})
         return output
 
     def store(self, data: bytes) -> str:

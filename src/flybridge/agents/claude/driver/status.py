@@ -8,14 +8,16 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, Raw, UnsetType
 
+from flybridge.agents.claude.driver.convert.shapes import limits_of
 from flybridge.agents.claude.driver.memo import Memo
 from flybridge.agents.claude.driver.sink import FIELD_BYTES, Sink
 from flybridge.agents.claude.driver.slash import categories, terminal_only
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import blocks, fields, number, text
 from flybridge.model import events as e
 from flybridge.model.deliveries import Gauge
 from flybridge.model.ids import ItemId
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import blocks, fields, number, text
+from flybridge.model.tools import limited
 
 _NAME = 256
 _DAY_MS = 86_400_000
@@ -105,7 +107,7 @@ class Reports:
             e.Retry(
                 attempt=min(max(retry.attempt, 0), _MANY),
                 at_ms=now_ms + delay_ms,
-                reason=text(retry.error)[:_NAME],
+                reason=limited(text(retry.error), _NAME),
             )
         )
 
@@ -117,6 +119,7 @@ class Reports:
                 status=text(known.get("status", UNSET))[:_NAME],
                 resets_ms=int(min(max(resets_s, 0), _FAR_S) * 1000),
                 detail=self._sink.detail(info),
+                limits=limits_of(info),
             )
         )
 

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 from msgspec import UNSET, Raw
 
 from flybridge.agents.claude.driver.changes import Changes
-from flybridge.agents.claude.driver.status import Reports
-from flybridge.agents.claude.driver.sink import Sink
 from flybridge.agents.claude.driver.convert.words import NOISE, TEXT_CHARS
-from flybridge.model.events import Notice
+from flybridge.agents.claude.driver.sink import Sink
+from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.wire.decode import blocks, fields, number, text
+from flybridge.model.events import Notice
+from flybridge.model.tools import limited
 
 Told: TypeAlias = dict[str, Raw]
 
@@ -80,7 +81,7 @@ class News:
         if error:
             return self._notice(f"the agent could not log in: {error}", "warning")
         if told.get("isAuthenticating") == _TRUE:
-            said = "\n".join(one[:_NAME] for one in output if one)
+            said = "\n".join(limited(one, _NAME) for one in output if one)
             return self._notice(f"the agent logs in\n{said}".strip())
         return True  # it has done so, or never had to
 
@@ -109,8 +110,8 @@ class News:
     def _refused(self, told: Told) -> bool:
         """The model would not answer; another one may have taken over for the session."""
         category = _head(told, "api_refusal_category") or "no reason given"
-        said = text(told.get("content", UNSET))[:TEXT_CHARS] or f"the model refused: {category}"
-        self._notice(said, "warning")
+        said = text(told.get("content", UNSET)) or f"the model refused: {category}"
+        self._notice(limited(said, TEXT_CHARS), "warning")
         self._reports.fallback_told()
         if text(told.get("scope", UNSET)) == "session":
             self._reports.model_is(_head(told, "fallback_model"))
@@ -145,4 +146,4 @@ def _level(told: Told) -> Literal["info", "warning"]:
 
 
 def _head(told: Told, name: str) -> str:
-    return text(told.get(name, UNSET))[:_NAME]
+    return limited(text(told.get(name, UNSET)), _NAME)

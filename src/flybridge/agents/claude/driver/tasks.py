@@ -12,11 +12,13 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.agents.claude.driver.convert.shapes import tasks_of
 from flybridge.agents.claude.driver.memo import MAX_TASKS, Memo, OpenTool, Task
 from flybridge.agents.claude.driver.sink import FIELD_BYTES, Sink
-from flybridge.model.events import Tasks
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import blocks, fields, text
+from flybridge.model.events import Tasks
+from flybridge.model.tools import limited
 
 TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TaskList", "TaskGet")
 MAX_LINKS = 16
@@ -41,7 +43,7 @@ class TaskList:
     def becomes(self, tasks: list[Task]) -> None:
         if tasks != self._memo.tasks:
             self._memo.tasks = tasks
-            self._sink.put(Tasks(tasks=Raw(msgspec.json.encode(tasks))))
+            self._sink.put(Tasks(tasks=Raw(msgspec.json.encode(tasks)), items=tasks_of(tasks)))
 
     def _after(self, tool: str, given: Mapping[str, Raw], told: Mapping[str, Raw]) -> list[Task]:
         tasks = self._memo.tasks
@@ -163,4 +165,4 @@ def _ids(told: Mapping[str, Raw], name: str) -> list[str]:
 
 
 def _words(told: Mapping[str, Raw], name: str) -> str:
-    return text(told.get(name, UNSET))[:_WORDS]
+    return limited(text(told.get(name, UNSET)), _WORDS)

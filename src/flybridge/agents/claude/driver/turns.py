@@ -5,11 +5,6 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.agents.claude.driver.items import Items
-from flybridge.agents.claude.driver.memo import Memo
-from flybridge.agents.claude.driver.prompts import Prompts
-from flybridge.agents.claude.driver.status import Reports
-from flybridge.agents.claude.driver.sink import FIELD_BYTES, Sink, slim
 from flybridge.agents.claude.driver.convert.words import (
     TEXT_CHARS,
     denials_of,
@@ -21,10 +16,16 @@ from flybridge.agents.claude.driver.convert.words import (
     spent_since,
     window_of,
 )
-from flybridge.model.events import ConversationLost, Error
-from flybridge.model.facts import InputEchoed, InputRejected, TurnBegan, TurnOver
+from flybridge.agents.claude.driver.items import Items
+from flybridge.agents.claude.driver.memo import Memo
+from flybridge.agents.claude.driver.prompts import Prompts
+from flybridge.agents.claude.driver.sink import FIELD_BYTES, Sink, slim
+from flybridge.agents.claude.driver.status import Reports
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import number, text
+from flybridge.model.events import ConversationLost, Error
+from flybridge.model.facts import InputEchoed, InputRejected, TurnBegan, TurnOver
+from flybridge.model.tools import limited
 
 UNHEARD = "the agent ended the turn without a word: a hook may have blocked the input"
 NOT_FOUND = "No conversation found"  # the CLI has no code for it, only these words
@@ -160,9 +161,9 @@ class Turns:
         if result.subtype == "success" and not result.is_error:
             self._sink.unrecognised(line)
         else:
-            self._sink.put(Error(code="agent", text=(said or result.subtype)[:TEXT_CHARS]))
+            self._sink.put(Error(code="agent", text=limited(said or result.subtype, TEXT_CHARS)))
             if self._resumed and said.startswith(NOT_FOUND):
-                self._sink.put(ConversationLost(reason=said[:TEXT_CHARS]))
+                self._sink.put(ConversationLost(reason=limited(said, TEXT_CHARS)))
 
     def _cost(self, result: w.Result) -> float:
         """Of this turn alone. The total may start again at nothing, as after /clear.

@@ -16,6 +16,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from flybridge.model.capabilities import Mode
+
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """One range of versions."""
@@ -50,6 +52,28 @@ _BOTH_COMMANDS = frozenset(
     }
 )
 _BOTH_QUERIES = frozenset({"mcp", "rewind"})
+MODES = (  # of all versions, from the one in which it may do least without asking
+    Mode(
+        "plan",
+        -2,
+        plans=True,
+        name="Plan only",
+        description="It looks around and plans, and changes nothing",
+    ),
+    Mode("dontAsk", -1, name="Never ask, deny", description="What no rule allows is denied"),
+    Mode("default", 0, name="Ask first", description="It asks before it changes anything"),
+    # another id of the mode before
+    Mode("manual", 0, name="Manual", description="It asks before it changes anything"),
+    Mode("delegate", 1, name="Delegate", description="It only hands out work to others"),
+    Mode(
+        "acceptEdits",
+        2,
+        name="Accept edits",
+        description="It edits files, and asks for the rest",
+    ),
+    Mode("auto", 3, name="Auto", description="A second model decides what must be asked"),
+    Mode("bypassPermissions", 4, name="Allow everything", description="It never asks anybody"),
+)
 _BOTH_MODES = frozenset({"default", "acceptEdits", "bypassPermissions", "plan", "dontAsk"})
 
 OLD = Traits(

@@ -10,16 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw
 
-from flybridge.agents.claude.transcripts.tree import Tree
 from flybridge.agents.claude.driver.convert.words import INTERRUPTED, fell_back, tool_text
+from flybridge.agents.claude.transcripts.tree import Tree
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire import transcript as t
 from flybridge.agents.claude.wire.decode import block, fallback, fields, text
+from flybridge.agents.history import ConversationText, Piece, PieceKind, Summary
 
 TEXT_CHARS = 16_000  # of one piece; who wants all of it has the file
 INPUT_BYTES = 16_000
@@ -31,71 +31,17 @@ _COMMAND = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _CAVEAT = "<local-command-caveat>"
 
-Kind: TypeAlias = Literal[
-    "prompt",  # a person
-    "steering",  # a person, while a turn ran
-    "text",
-    "thinking",
-    "call",
-    "result",
-    "output",  # of a command of the CLI's own
-    "summary",  # what a compaction left
-    "compacted",
-    "interrupted",
-    "error",  # the API's
-    "note",  # somebody else than a person began a turn
-]
 
-
-class Piece(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that was said or done. ``tool`` is the id that joins a call and its result."""
-
-    kind: Kind
-    text: str = ""
-    at_ms: int = 0
-    uuid: str = ""
-    tool: str = ""
-    name: str = ""
-    input: w.MaybeRaw = UNSET
-    failed: bool = False
-    cut: bool = False  # longer in the file
-
-
-class Summary(msgspec.Struct, kw_only=True):
-    """What a list says of a transcript."""
-
-    session: str = ""
-    title: str = ""
-    prompt: str = ""  # the first
-    cwd: str = ""
-    model: str = ""
-    version: str = ""
-    branch: str = ""
-    started_ms: int = 0
-    ended_ms: int = 0
-
-
-class Conversation(msgspec.Struct, kw_only=True):
-    """A transcript as people read it."""
-
-    about: Summary
-    pieces: list[Piece]
-    leaf: str = ""
-    prompts: int = 0
-    calls: int = 0
-    branches: int = 0  # other ends, not shown here
-
-
-def read(lines: Iterable[bytes], *, whole: bool = False) -> Conversation:
+def read(lines: Iterable[bytes], *, whole: bool = False) -> ConversationText:
     """The conversation in these lines, whatever state they are in; ``whole``: no text is cut."""
     return converse(Tree(lines), whole=whole)
 
 
-def converse(tree: Tree, *, whole: bool = False) -> Conversation:
+def converse(tree: Tree, *, whole: bool = False) -> ConversationText:
     way = tree.way()
     pieces = [piece for node in way for piece in pieces_of(node)]
     pieces = pieces if whole else [_cut(one) for one in pieces]
-    return Conversation(
+    return ConversationText(
         about=_about((*tree.titles, *way)),
         pieces=pieces,
         leaf=tree.leaf.uuid if tree.leaf else "",
@@ -180,7 +126,7 @@ def _cut(piece: Piece) -> Piece:
     return msgspec.structs.replace(piece, text=piece.text[:TEXT_CHARS], input=given, cut=True)
 
 
-def _said(kind: Kind, words: str) -> Piece:
+def _said(kind: PieceKind, words: str) -> Piece:
     return Piece(kind=kind, text=words)
 
 

@@ -8,36 +8,20 @@ that was not tried is not known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 import msgspec
 
 from flybridge.agents.claude.transcripts.tree import Tree
 from flybridge.agents.claude.wire import transcript as t
 from flybridge.agents.claude.wire.decode import CUT
+from flybridge.agents.history import EFFECTS, IN_USE, Effect, Finding, worst
 from flybridge.wire.lines import CutLine
 
 OLD, NEW = "2.1.38", "2.1.325"
 MAX_FINDINGS = 100
 MAX_ROUNDS = 100
 HEAD_CHARS = 60
-
-Effect: TypeAlias = Literal[
-    "stops",  # does not resume
-    "forgets",  # resumes without a part of the conversation, and does not say so
-    "harmless",
-    "not known",
-]
-
-
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One fault: a stable code, a sentence, what each version does, and what repair would do."""
-
-    code: str
-    text: str
-    effect: dict[str, Effect]
-    line: int = 0
-    repair: str = ""  # empty: there is none that would be safe
+PARALLEL_CALLS = "parallel_calls"
 
 
 class Repaired(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,15 +29,6 @@ class Repaired(msgspec.Struct, frozen=True, kw_only=True):
 
     lines: tuple[bytes, ...]
     done: tuple[str, ...] = ()
-
-
-def worst(findings: Sequence[Finding], version: str = "") -> Effect:
-    """What becomes of a resume with all of this, in one version or in the worst."""
-    order: tuple[Effect, ...] = ("stops", "forgets", "not known", "harmless")
-    effects = [
-        effect for one in findings for known, effect in one.effect.items() if version in ("", known)
-    ]
-    return min(effects, key=order.index, default="harmless")
 
 
 def _effect(old: Effect, new: Effect) -> dict[str, Effect]:
@@ -78,8 +53,7 @@ def diagnose(lines: Sequence[bytes], *, ended: bool = True, folder: str = "") ->
         *_ends(tree),
     ]
     found += _place(tree, folder)
-    order = ("stops", "forgets", "not known", "harmless")
-    return sorted(found, key=lambda one: order.index(worst([one])))[:MAX_FINDINGS]
+    return sorted(found, key=lambda one: EFFECTS.index(worst([one])))[:MAX_FINDINGS]
 
 
 def _nothing(tree: Tree) -> list[Finding]:
@@ -233,7 +207,7 @@ def _tools(tree: Tree) -> list[Finding]:
     if beside := tree.beside():
         found.append(
             Finding(
-                code="parallel_calls",
+                code=PARALLEL_CALLS,
                 text=f"{beside} calls ran beside others; {OLD} forgets those when it resumes.",
                 effect=_effect("forgets", "harmless"),
             )
@@ -297,7 +271,7 @@ def in_use(pids: Sequence[int]) -> list[Finding]:
     names = ", ".join(map(str, pids[:5]))
     return [
         Finding(
-            code="in_use",
+            code=IN_USE,
             text=f"It is open in process {names}; two that go on with it at once make two ends.",
             effect=_effect("forgets", "forgets"),
         )

@@ -8,8 +8,9 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import Raw
 
-from flybridge.agents.claude.transcripts.conversation import Conversation, Kind, Piece
+from flybridge.agents.claude.driver.convert.tools import describe
 from flybridge.agents.claude.driver.sink import Sink
+from flybridge.agents.history import ConversationText, Piece, PieceKind
 from flybridge.model import events as ev
 from flybridge.model.content import Text
 from flybridge.model.ids import InputKey, ItemId, TurnId
@@ -24,8 +25,8 @@ LONG_CHARS = BLOB_BYTES // 4  # of a prompt
 EVENT_BYTES = 150  # of an event without its text
 Reason: TypeAlias = Literal["done", "interrupted", "error", "agent_exited"]
 Timed: TypeAlias = tuple[int, ev.Event]
-_BEGIN: frozenset[Kind] = frozenset({"prompt", "note"})  # a turn
-_EVENTS: dict[Kind, int] = {  # that a piece becomes, at most, with the ends of what it begins
+_BEGIN: frozenset[PieceKind] = frozenset({"prompt", "note"})  # a turn
+_EVENTS: dict[PieceKind, int] = {  # that a piece becomes, at most, with the ends of what it begins
     "prompt": 5,
     "steering": 5,
     "text": 2,
@@ -43,7 +44,7 @@ _FRAME = 10  # both ends of the history, a notice, and the prompt of a turn that
 
 
 def to_past(
-    conversation: Conversation,
+    conversation: ConversationText,
     name: str,
     *,
     source: str = "",
@@ -243,8 +244,13 @@ class _Teller:
         turn.tools[piece.tool] = item
         turn.answered = False
         self._put(ev.ItemStarted(item=item, kind="tool", turn=turn.turn, name=piece.name))
+        kind, subject = describe(piece.name, piece.input)
         given, blob = self._sink.body(piece.input)
-        self._put(ev.ToolStarted(item=item, name=piece.name, input=given, blob=blob))
+        self._put(
+            ev.ToolStarted(
+                item=item, name=piece.name, input=given, blob=blob, kind=kind, subject=subject
+            )
+        )
 
     def _return(self, piece: Piece) -> None:
         turn = self._turn()

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from flybridge.errors import LocalProtocolError
 from flybridge.agents.claude.wire.host_requests import HostRequest
 from flybridge.agents.claude.wire.messages import (
     Allow,
@@ -32,6 +31,7 @@ from flybridge.agents.claude.wire.messages import (
     UserBody,
     Verdict,
 )
+from flybridge.errors import LocalProtocolError
 
 _BEYOND_ASCII = re.compile("[^\x00-\x7f]")
 _SYSTEM = (Init, Status, ApiRetry, CompactBoundary, PermissionDenied)

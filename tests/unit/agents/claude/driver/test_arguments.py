@@ -7,6 +7,7 @@ import pytest
 from flybridge.agents.claude.driver.arguments import ARGUMENTS, MAX_VALUE_BYTES, build_args
 from flybridge.errors import AgentStartError, TransportRefusedError
 from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.legacy_options import from_legacy, start_fields
 
 ID = "0f0e0d0c-0b0a-4908-8706-050403020100"
 OTHER = "1f0e0d0c-0b0a-4908-8706-050403020100"
@@ -17,7 +18,7 @@ def words(version: str = "2.1.325", **given: Any) -> list[str]:
     """The arguments beyond those that are always there."""
     start = {k: v for k, v in given.items() if k in START or k == "fork_session"}
     options = Options(**{k: v for k, v in given.items() if k not in start})
-    spec = OpenSpec(agent="claude", cwd="/p", options=options, **start)
+    spec = OpenSpec(agent="claude", cwd="/p", **start_fields(from_legacy(options)), **start)
     found = build_args(spec, version)
     assert tuple(found[: len(ARGUMENTS)]) == ARGUMENTS
     return found[len(ARGUMENTS) :]
@@ -193,7 +194,8 @@ def test_every_flag_of_the_command_line_can_be_asked_for() -> None:
         no_persistence=True,
         disable_slash_commands=True,
     )
-    usual: dict[str, Any] = {"agent": "claude", "cwd": "/p", "model": "opus", "options": options}
+    usual: dict[str, Any] = {"agent": "claude", "cwd": "/p", "model": "opus"}
+    usual |= start_fields(from_legacy(options))
     starts: list[dict[str, Any]] = [
         {"agent_session": ID, "resume": True, "fork": True, "fork_session": OTHER},
         {"continue_latest": True, "mode": "bypassPermissions"},
@@ -244,7 +246,10 @@ def test_every_flag_of_the_command_line_can_be_asked_for() -> None:
 
 def test_an_agent_that_connects_to_us_is_told_where() -> None:
     spec = OpenSpec(
-        agent="claude", cwd="/", dial_in="ws://x/y", options=Options(transport="socket")
+        agent="claude",
+        cwd="/",
+        dial_in="ws://x/y",
+        transport="socket",
     )
     words = build_args(spec, "2.1.38")
     assert words[:2] == ["--sdk-url", "ws://x/y"]
@@ -253,7 +258,7 @@ def test_an_agent_that_connects_to_us_is_told_where() -> None:
 
 @pytest.mark.parametrize("version", ["2.1.121", "2.1.325", ""])
 def test_a_version_that_connects_only_to_its_maker_is_refused_plainly(version: str) -> None:
-    spec = OpenSpec(agent="claude", cwd="/", options=Options(transport="socket"))
+    spec = OpenSpec(agent="claude", cwd="/", transport="socket")
     with pytest.raises(TransportRefusedError, match="does not connect to us") as caught:
         build_args(spec, version)
     assert (caught.value.version, caught.value.last) == (version, "2.1.120")

@@ -15,6 +15,7 @@ from flybridge.errors import InvalidRequestError
 from flybridge.model.capabilities import LinkEnd
 from flybridge.model.deliveries import Answer
 from flybridge.model.ids import InputKey
+from flybridge.model.queries import RAW
 from flybridge.testing.drivers import NOW_MS, SESSION
 from tests.harness.claude_cli import hear, response
 from tests.harness.claude_recordings import attached
@@ -29,13 +30,13 @@ UNKNOWN_200 = {
 def asked(
     driver: ClaudeDriver, name: str = "mcp", ref: str = "ref", params: str = "{}"
 ) -> list[dict[str, Any]]:
-    driver.query(SESSION, ref, name, Raw(params.encode()))
+    driver.query(SESSION, ref, RAW + name, Raw(params.encode()), NOW_MS)
     return [json.loads(line.data)["request"] for line in driver.take().lines]
 
 
 def said_of(driver: ClaudeDriver, name: str, params: str = "{}") -> str:
     """What is said of a query for which nothing is written."""
-    driver.query(SESSION, "ref", name, Raw(params.encode()))
+    driver.query(SESSION, "ref", RAW + name, Raw(params.encode()), NOW_MS)
     output = driver.take()
     assert output.lines == []
     (answer,) = [what for _, what in output.out]
@@ -154,8 +155,6 @@ def test_an_answer_without_end_is_not_passed_on() -> None:
 def test_a_query_without_an_answer_is_given_up() -> None:
     driver = attached()
     asked(driver)
-    assert driver.deadline_ms == 0
-    driver.tick(NOW_MS)
     assert driver.deadline_ms == NOW_MS + QUERY_MS
     driver.tick(NOW_MS + QUERY_MS - 1)
     assert driver.take().out == []

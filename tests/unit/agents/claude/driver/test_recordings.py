@@ -16,7 +16,15 @@ from flybridge.model.deliveries import Answer, Gauge
 from flybridge.model.events import AgentReady, Error, Unrecognised
 from flybridge.model.facts import Fact, ItemClosed, TurnOver
 from flybridge.testing.drivers import Heard
-from tests.harness.claude_recordings import FACTS, FILES, NAMES, described, recording, replay, summary
+from tests.harness.claude_recordings import (
+    FACTS,
+    FILES,
+    NAMES,
+    described,
+    recording,
+    replay,
+    summary,
+)
 
 CUT = "…[cut"  # how the recordings mark a text that was shortened
 SINGLE_ANSWERS = {"user", "control_response", "control_request"}

@@ -8,7 +8,7 @@ from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.agents.claude.driver.rejoin import LAST_WORD_MS, QUIET_MS, SILENT_MS, last_id
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec
 from flybridge.model.commands import AnswerPermission, Interrupt
 from flybridge.model.ids import IncarnationId, InputKey, PromptId, SessionId, TurnId
 from flybridge.session.ports import Output, Rejoins
@@ -48,7 +48,7 @@ class Cli:
         self.driver.attach(
             SESSION,
             IncarnationId("inc_1"),
-            OpenSpec(agent="claude", cwd="/", options=Options(transport="socket")),
+            OpenSpec(agent="claude", cwd="/", transport="socket"),
             b"",
         )
         self.driver.connected(0)
@@ -95,7 +95,7 @@ def test_nothing_was_lost_when_the_last_word_was_heard() -> None:
     assert cli.take().lines == []  # the tool works on
     assert cli.driver.rejoined("", 2_000)
     other = Cli()
-    spec = OpenSpec(agent="claude", cwd="/", options=Options(transport="socket"))
+    spec = OpenSpec(agent="claude", cwd="/", transport="socket")
     other.driver.attach(SESSION, IncarnationId("inc_1"), spec, memo)
     assert not other.driver.rejoined("u-1", 3_000)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import UNSET
 
@@ -11,6 +12,7 @@ from flybridge.agents.claude.driver.driver import ClaudeDriver
 from flybridge.agents.claude.driver.memo import MAX_REQUESTS
 from flybridge.agents.claude.driver.names import message_of
 from flybridge.agents.claude.driver.requests import CONNECT_MS, MAX_URL, WITHIN_MS
+from flybridge.agents.claude.options import SCHEMA
 from flybridge.model.capabilities import LinkEnd, OpenSpec, Options
 from flybridge.model.commands import (
     CancelQueued,
@@ -30,10 +32,13 @@ from flybridge.model.facts import (
     InputRejected,
     InputUnanswered,
     LinkEnded,
+    LinkUp,
     TurnBegan,
     TurnOver,
 )
 from flybridge.model.ids import InputKey
+from flybridge.model.legacy_options import from_legacy, start_fields
+from flybridge.session.decide import open_session
 from flybridge.session.incarnations import start_spec
 from flybridge.session.ports import Out
 from flybridge.testing.drivers import INCARNATION, NOW_MS, SESSION
@@ -246,8 +251,8 @@ def bypassing(spec: OpenSpec) -> ClaudeDriver:
     "more",
     [
         {"mode": "bypassPermissions"},
-        {"options": Options(allow_bypass=True)},
-        {"options": Options(skip_permissions=True)},
+        {"agent_options": {"allow_bypass": True}},
+        {"agent_options": {"skip_permissions": True}},
     ],
 )
 def test_permissions_are_bypassed_only_where_the_session_was_opened_for_it(
@@ -261,7 +266,10 @@ def test_permissions_are_bypassed_only_where_the_session_was_opened_for_it(
 
 
 def test_a_session_opened_to_bypass_permissions_may_do_so_again_in_a_later_life() -> None:
-    sim = Sim().up(OpenSpec(agent="claude", cwd="/p", mode="bypassPermissions"))
+    sim, mode = Sim(), "bypassPermissions"
+    context = msgspec.structs.replace(sim.context("r0"), kept=SCHEMA.kept_in(mode))
+    sim._take(open_session(OpenSpec(agent="claude", cwd="/p", mode=mode), context))
+    sim.fact(LinkUp(incarnation=sim.state.incarnation))
     sim.fact(AgentReady(agent_session="a"), TurnBegan(), TurnOver(), ModeChanged(mode="plan"))
     sim.fact(LinkEnded(incarnation=sim.state.incarnation, why="exit"))
     spec = start_spec(sim.fold())  # as the journal alone gives it
@@ -346,7 +354,7 @@ def test_fast_that_is_not_to_be_had_is_refused_and_left_off(told: dict[str, Any]
 
 def test_a_session_opened_fast_is_made_so_and_says_when_it_is_not() -> None:
     driver = attached()
-    spec = OpenSpec(agent="claude", cwd="/p", options=Options(fast=True))
+    spec = OpenSpec(agent="claude", cwd="/p", **start_fields(from_legacy(Options(fast=True))))
     driver.attach(SESSION, INCARNATION, spec, b"")
     driver.connected(NOW_MS)
     hello, fast = (json.loads(one.data)["request"] for one in driver.take().lines)
@@ -360,6 +368,7 @@ def test_an_agent_that_denies_what_it_has_just_done_is_survived() -> None:
     unknown = {"subtype": "error", "error": "no", "error_code": "unsupported_request"}
     driver = attached()
     driver.connected(NOW_MS)
+    assert kinds([what for _, what in driver.take().out]) == ["AcceptsInput"]
     tell(driver, SetFast(on=True))
     tell(driver, SetFast(on=True), "test:2")
     hear(driver, response("fb-kit-1", **unknown))

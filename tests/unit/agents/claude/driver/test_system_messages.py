@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from flybridge.agents.claude.driver.slash import MAX_COMMANDS
 from flybridge.agents.claude.driver.convert.words import TEXT_CHARS
+from flybridge.agents.claude.driver.slash import MAX_COMMANDS
 from flybridge.model.events import AgentReady, ModelChanged, Notice
 from tests.harness.claude_cli import assistant, hear, init, kinds, line, result, text
 from tests.harness.claude_recordings import attached

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from flybridge.agents.claude.driver.versions import MIDDLE, NEW, OLD, Traits, traits_of
+from flybridge.agents.claude.driver.versions import MIDDLE, MODES, NEW, OLD, Traits, traits_of
+from flybridge.session.modes import asks_less, default_mode, grants, is_planning
+
+ORDER = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions"]
 
 
 @pytest.mark.parametrize(
@@ -25,6 +28,31 @@ def test_a_version_is_old_or_new_and_new_where_it_cannot_be_read(
     version: str, traits: Traits
 ) -> None:
     assert traits_of(version) is traits
+
+
+@pytest.mark.parametrize("mode", ORDER)
+def test_modes_are_in_one_order(mode: str) -> None:
+    at = ORDER.index(mode)
+    less = [asks_less(MODES, other, mode) for other in ORDER]
+    assert less == [n > at for n in range(len(ORDER))]
+
+
+def test_every_mode_of_a_known_version_has_its_place() -> None:
+    assert {mode.id for mode in MODES} == OLD.modes | MIDDLE.modes | NEW.modes
+    assert default_mode(MODES) == "default"
+    assert not asks_less(MODES, "manual", "default")
+    assert not asks_less(MODES, "default", "manual")
+    assert [mode.id for mode in MODES if is_planning(MODES, mode.id)] == ["plan"]
+
+
+def test_every_mode_has_a_name_of_its_own_and_a_description() -> None:
+    assert len({mode.name for mode in MODES} - {""}) == len(MODES)
+    assert all(mode.description for mode in MODES)
+
+
+def test_modes_that_anybody_may_choose_ask_for_all_that_the_default_asks_for() -> None:
+    free = [mode.id for mode in MODES if not grants(MODES, mode.id)]
+    assert free == ["plan", "dontAsk", "default", "manual"]
 
 
 def test_labels_are_joined_as_each_takes_them() -> None:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from flybridge.agents.claude.transcripts import conversation as h
+from flybridge.agents.history import Summary
 from tests.harness.claude_transcripts import SESSION, Writer, golden, line, talk
 
 
@@ -119,7 +120,7 @@ def test_long_texts_are_cut_and_say_so() -> None:
 def test_the_ends_of_a_file_tell_what_it_is() -> None:
     lines = talk().lines
     about = h.summarise(lines[:2], lines[-2:])
-    assert about == h.Summary(
+    assert about == Summary(
         session=SESSION,
         prompt="look around",
         cwd="/home/ada/boat",
@@ -129,7 +130,7 @@ def test_the_ends_of_a_file_tell_what_it_is() -> None:
         started_ms=1767225601000,
         ended_ms=1767225607000,
     )
-    assert h.summarise(()) == h.Summary()
+    assert h.summarise(()) == Summary()
 
 
 def test_the_model_is_known_before_the_first_answer() -> None:
@@ -153,5 +154,5 @@ def test_a_time_that_is_none_is_zero(text: str | None) -> None:
 
 def test_an_empty_file_is_an_empty_conversation() -> None:
     found = h.read([])
-    assert (found.pieces, found.leaf, found.about) == ([], "", h.Summary())
+    assert (found.pieces, found.leaf, found.about) == ([], "", Summary())
     assert h.read(golden("2.1.38-killed")).pieces == []

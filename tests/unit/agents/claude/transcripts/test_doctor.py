@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from flybridge.agents.claude.transcripts import doctor as d
 from flybridge.agents.claude.wire import transcript as t
+from flybridge.agents.history import Finding, worst
 from flybridge.wire.lines import CutLine
 from tests.harness.claude_transcripts import GOLDEN, Writer, golden, line, talk
 
 HOME = "-home-ada-boat"
 
 
-def found_in(lines: list[bytes], *, ended: bool = True, folder: str = HOME) -> list[d.Finding]:
+def found_in(lines: list[bytes], *, ended: bool = True, folder: str = HOME) -> list[Finding]:
     """All that is wrong, but for a last prompt without answer: many of these end with one."""
     found = d.diagnose(lines, ended=ended, folder=folder)
     return [one for one in found if one.code != "no_answer"]
@@ -25,12 +26,12 @@ def codes(lines: list[bytes], *, ended: bool = True, folder: str = HOME) -> list
     return [one.code for one in found_in(lines, ended=ended, folder=folder)]
 
 
-def one(lines: list[bytes], *, ended: bool = True, folder: str = HOME) -> d.Finding:
+def one(lines: list[bytes], *, ended: bool = True, folder: str = HOME) -> Finding:
     (found,) = found_in(lines, ended=ended, folder=folder)
     return found
 
 
-def effects(found: d.Finding) -> tuple[str, str]:
+def effects(found: Finding) -> tuple[str, str]:
     return found.effect[d.OLD], found.effect[d.NEW]
 
 
@@ -41,7 +42,7 @@ def mended(lines: list[bytes], *, ended: bool = True) -> list[bytes]:
 def test_a_sound_transcript_has_nothing() -> None:
     assert codes(talk().lines) == []
     assert d.repair(talk().lines) == d.Repaired(lines=tuple(talk().lines))
-    assert d.worst([]) == "harmless"
+    assert worst([]) == "harmless"
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)
@@ -234,7 +235,7 @@ def test_the_worst_comes_first_and_can_be_asked_for_by_version() -> None:
     writer.put("assistant")
     found = d.diagnose([*writer.lines, b"noise"], folder=HOME)
     assert [one.code for one in found] == ["no_message", "not_json"]
-    assert (d.worst(found), d.worst(found, d.NEW)) == ("stops", "harmless")
+    assert (worst(found), worst(found, d.NEW)) == ("stops", "harmless")
 
 
 @given(st.integers(0, 10_000), st.booleans())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from flybridge.agents.claude.transcripts import conversation as h
 from flybridge.agents.claude.transcripts.past import LONG_CHARS, MAX_EVENTS, to_past
+from flybridge.agents.history import ConversationText, Piece, PieceKind, Summary
 from flybridge.model import events as ev
 from flybridge.model.content import Text
 from flybridge.model.ids import SessionId
@@ -21,8 +22,8 @@ from flybridge.session.state import State
 from tests.harness.claude_transcripts import GOLDEN, SESSION, Writer, golden, talk
 
 pieces = st.builds(
-    h.Piece,
-    kind=st.sampled_from(list(h.Kind.__args__)),  # type: ignore[attr-defined]
+    Piece,
+    kind=st.sampled_from(list(PieceKind.__args__)),  # type: ignore[attr-defined]
     text=st.sampled_from(["", "aye", "x" * 300, "é" * 200]),
     uuid=st.sampled_from(["u1", "u2", "u3"]),
     tool=st.sampled_from(["", "t1", "t2"]),
@@ -88,9 +89,9 @@ def test_any_past_of_the_real_programs_leaves_nothing_open(path: Path) -> None:
 @given(st.lists(pieces, max_size=60), st.integers(15, 80), st.integers(2000, 20_000))
 @settings(max_examples=100)
 def test_whatever_was_said_it_is_bounded_closed_and_the_newest(
-    said: list[h.Piece], max_events: int, max_bytes: int
+    said: list[Piece], max_events: int, max_bytes: int
 ) -> None:
-    conversation = h.Conversation(about=h.Summary(), pieces=said)
+    conversation = ConversationText(about=Summary(), pieces=said)
     found = to_past(conversation, SESSION, max_events=max_events, max_bytes=max_bytes)
     assert len(found.events) <= max_events
     size = sum(len(msgspec.json.encode(event)) for _, event in found.events)

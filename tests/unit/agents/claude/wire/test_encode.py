@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from flybridge.errors import LocalProtocolError
 from flybridge.agents.claude.wire import encode
 from flybridge.agents.claude.wire import host_requests as h
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import decode, decode_host
+from flybridge.errors import LocalProtocolError
 
 awkward = st.text(
     st.characters(exclude_categories=["Cs"]) | st.sampled_from('\n\r\u2028\x00"\\é😀')

@@ -9,7 +9,7 @@ import pytest
 from flybridge.agents.claude.wire import messages as w
 from flybridge.agents.claude.wire.decode import decode, decode_host
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "claude"
+GOLDEN = Path(__file__).parents[4] / "golden" / "claude"
 LINES = [
     (json.loads(line)["dir"], json.loads(line)["line"].encode())
     for one in sorted(GOLDEN.glob("2.*/*.jsonl"))

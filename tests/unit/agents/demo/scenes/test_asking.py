@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from flybridge.agents.demo.scenes.asking import COLOUR, CREW, NAME, PLAN
-from tests.harness.agent_host import DEMO, Host, Json, Reply, allow, asked, deny, results, spoken
+from tests.harness.agent_host import DEMO, Host, Reply, allow, asked, deny, results, spoken
+from tests.harness.line_process import Json
 
 
 def answering(**answers: object) -> Reply:

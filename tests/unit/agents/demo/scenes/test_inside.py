@@ -3,7 +3,8 @@ from __future__ import annotations
 import base64
 import struct
 
-from tests.harness.agent_host import Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import Host, kind, shapes, spoken
+from tests.harness.line_process import Json
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 3, 2)
 

@@ -6,7 +6,8 @@ import pytest
 
 from flybridge.agents.demo.pictures import dimensions
 from flybridge.agents.demo.scenes.large import CREW, FILE_BYTES, LINES, OUTPUT_BYTES, PIXELS, TOOLS
-from tests.harness.agent_host import Host, Json, allow, results, shape
+from tests.harness.agent_host import Host, allow, results, shape
+from tests.harness.line_process import Json
 
 
 def played(what: str) -> list[Json]:

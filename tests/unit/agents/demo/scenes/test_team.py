@@ -1,17 +1,7 @@
 from __future__ import annotations
 
-from tests.harness.agent_host import (
-    Host,
-    Json,
-    allow,
-    asked,
-    deny,
-    kind,
-    results,
-    shape,
-    shapes,
-    spoken,
-)
+from tests.harness.agent_host import Host, allow, asked, deny, kind, results, shape, shapes, spoken
+from tests.harness.line_process import Json
 
 
 def details(messages: list[Json]) -> list[Json]:
@@ -112,6 +102,6 @@ def test_work_in_the_background_ends_with_a_turn_nobody_asked_for() -> None:
 def test_without_a_permission_nothing_runs_in_the_background() -> None:
     with Host() as host:
         messages = host.play("background", deny)
-        host.close_stdin()
+        host.close_input()
         assert host.rest() == []
     assert "system/task_started" not in shapes(messages)

@@ -13,7 +13,7 @@ def test_an_error_is_the_apis_and_the_session_goes_on() -> None:
         assert (result["subtype"], result["is_error"]) == ("success", True)
         assert (result["terminal_reason"], result["api_error_status"]) == ("api_error", 529)
         assert not host.turn("hello")[-1]["is_error"]
-        host.close_stdin()
+        host.close_input()
         assert host.exit_code() == 0
 
 

@@ -9,11 +9,12 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.agents.claude.driver.memo import BlockKind
+from flybridge.agents.claude.wire import messages as w
+from flybridge.agents.claude.wire.decode import block, blocks, fields, kind, mend, number, text
 from flybridge.errors import NotSupportedError
 from flybridge.model.commands import Place
 from flybridge.model.content import Content, Document, Image, Text
-from flybridge.agents.claude.wire import messages as w
-from flybridge.agents.claude.wire.decode import block, blocks, fields, kind, mend, number, text
+from flybridge.model.tools import limited
 
 Reason: TypeAlias = Literal["done", "interrupted", "error", "limit"]
 
@@ -94,7 +95,7 @@ def message_of(result: w.Result, reason: Reason, *, spoke: bool) -> str:
     if reason == "interrupted":
         return ""
     said = text(result.result) or "; ".join(errors_of(result))
-    return said[:TEXT_CHARS] or _LIMIT_WORDS.get(result.subtype, "")
+    return limited(said, TEXT_CHARS) or _LIMIT_WORDS.get(result.subtype, "")
 
 
 def has_own_origin(result: w.Result) -> bool:

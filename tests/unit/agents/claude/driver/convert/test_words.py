@@ -6,9 +6,9 @@ import pytest
 from msgspec import UNSET, Raw
 
 from flybridge.agents.claude.driver.convert import words as t
+from flybridge.agents.claude.wire import messages as w
 from flybridge.errors import NotSupportedError
 from flybridge.model.content import Document, Image, Text
-from flybridge.agents.claude.wire import messages as w
 from tests.harness.claude_cli import (
     block_start,
     event,

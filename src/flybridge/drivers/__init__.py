@@ -1,1 +1,0 @@
-"""One agent's language each, as facts and commands of ours; pure."""
