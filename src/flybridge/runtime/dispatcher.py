@@ -1,6 +1,6 @@
 """The desk: every request gets exactly one reply, whatever happens.
 
-The order is the same for all: known key, authority, decision, commit; then the reply waits
+The order is the same for all: authorisation, known key, decision, commit; then the reply waits
 for the stage the client asked for, or for its time to run out.
 """
 
@@ -27,6 +27,16 @@ from flybridge.model.deliveries import Reply
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.runtime.access.alarms import Alarms
+from flybridge.runtime.broadcaster import Hub, Sink, Subscription
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods.ci_keys import CiKeyQuestions
+from flybridge.runtime.methods.listing import SessionList
+from flybridge.runtime.methods.sessions import MAX_REQUEST_ID, Question, SessionQuestions, answer
+from flybridge.runtime.methods.uploads import with_uploads
+from flybridge.runtime.sessions import Sessions
+from flybridge.runtime.submit_policy import USUAL, Terms
+from flybridge.runtime.unrecorded import pass_on
+from flybridge.runtime.waiters import Submitted, is_reached
 from flybridge.session.authorisation import (
     Caller,
     authorise,
@@ -36,16 +46,6 @@ from flybridge.session.authorisation import (
     stops_the_turn,
     who,
 )
-from flybridge.runtime.methods.ci_keys import CiKeyQuestions
-from flybridge.runtime.broadcaster import Hub, Sink, Subscription
-from flybridge.runtime.methods.listing import SessionList
-from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.methods.sessions import MAX_REQUEST_ID, Question, SessionQuestions, answer
-from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.submit_policy import USUAL, Terms
-from flybridge.runtime.unrecorded import pass_on
-from flybridge.runtime.methods.uploads import with_uploads
-from flybridge.runtime.waiters import Submitted, is_reached
 from flybridge.session.ledger import choice_of, error_of, grants_nothing, stage_of
 from flybridge.session.ports import Blobs, Journal
 
@@ -86,7 +86,13 @@ class Desk:
         self._questions = {**known.table(), **listed.table(), **extra}
         services = sessions.services
         if services.ci_keys is not None:
-            keys = CiKeyQuestions(services.ci_keys, audit, services.now_ms)
+            keys = CiKeyQuestions(
+                services.ci_keys,
+                audit,
+                services.now_ms,
+                services.shelf,
+                services.default_agent,
+            )
             self._questions |= keys.table()
         self._audit = audit
         self._alarms = Alarms()

@@ -21,11 +21,11 @@ from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.runtime.committed import note_committed, taken_by_others
 from flybridge.runtime.late_interrupts import withdraw_late
 from flybridge.runtime.links.keeper_link import AgentLink
-from flybridge.runtime.unit_of_work import Memory, Step, load_memory
+from flybridge.runtime.live_view import Showing
 from flybridge.runtime.methods.queries import Queries
 from flybridge.runtime.services import Installed, Services
-from flybridge.runtime.live_view import Showing
 from flybridge.runtime.submit_policy import USUAL, Terms
+from flybridge.runtime.unit_of_work import Memory, Step, load_memory
 from flybridge.runtime.waiters import Submitted, Waiters
 from flybridge.session import ledger
 from flybridge.session.decide import Context
@@ -37,6 +37,7 @@ from flybridge.wire.lines import CutLine
 
 BIG_LINE = 1 << 20
 _log = logging.getLogger(__name__)
+_WITHOUT_DRIVER = (c.Rename, c.Archive, c.Close, c.Delete)  # the gateway carries these out
 UNSAVED = 64 << 20  # a quarter of what a keeper holds
 
 
@@ -98,11 +99,27 @@ class LiveSession:
             max_held=self.services.limits.held_inputs,
             may_start=self.services.agents < self.services.limits.agents,
         )
+        self._check_agent(command)
         decision = terms.decide(self.memory.state, command, context)
         step = self.step()
         step.decided(decision)
         self.commit(step, urgent=ledger.grants_nothing(command))
         return Submitted(key, self.stage(key))
+
+    def _check_agent(self, command: c.Command) -> None:
+        """Refuse what only the agent's own driver could put into words, if there is none here.
+
+        Raises:
+            AgentUnavailableError: the session is read-only.
+        """
+        state = self.memory.state
+        if isinstance(command, _WITHOUT_DRIVER) or state.closed:
+            return
+        if isinstance(command, c.Interrupt) and command.hard:
+            return
+        refusal = self.services.shelf.refusal(state.agent, state.kind, runs=state.phase != "none")
+        if refusal is not None:
+            raise refusal
 
     def stage(self, key: InputKey) -> str:
         """How far an input is, in the ledger's words."""
@@ -143,7 +160,8 @@ class LiveSession:
 
     def step(self) -> Step:
         now_ms, taken = self.services.now_ms(), taken_by_others(self.services, self.session)
-        return Step(self.memory, now_ms, self.services.blobs, self._new_incarnation, taken)
+        modes = self.installed.capabilities.known_modes if self.installed else ()
+        return Step(self.memory, now_ms, self.services.blobs, self._new_incarnation, modes, taken)
 
     def _new_incarnation(self, incarnation: IncarnationId) -> IncarnationRow:
         return IncarnationRow(
@@ -221,11 +239,15 @@ class LiveSession:
         if link is self.link and self.down is None:
             link.allow(upto)
 
+    @property
+    def _accept_ms(self) -> int:
+        return int(self.services.timing.accept_s * 1000)
+
     def _watch_clock(self) -> None:
         if self._expire_timer is not None:
             self._expire_timer.cancel()
             self._expire_timer = None
-        due = deadline_ms(self.memory.state)
+        due = deadline_ms(self.memory.state, self._accept_ms)
         if due is not None:
             delay = max(0, due - self.services.now_ms()) / 1000
             self._expire_timer = asyncio.get_running_loop().call_later(delay, self._expire)
@@ -234,7 +256,7 @@ class LiveSession:
         self._expire_timer = None
         if self.down is None:
             step = self.step()
-            step.decided(expire(self.memory.state, step.now_ms))
+            step.decided(expire(self.memory.state, step.now_ms, self._accept_ms))
             self.save_if_durable(step)
 
     def save_if_durable(self, step: Step) -> None:
@@ -249,16 +271,17 @@ class LiveSession:
     def on_lines(self, lines: list[bytes], consumed: int) -> None:
         if self.later(lambda: self.on_lines(lines, consumed)):
             return
-        if any(len(line) > BIG_LINE for line in lines):
-            self._worker = asyncio.ensure_future(self._in_worker(lines, consumed))
-            return
         driver = self.memory.driver
-        if driver is not None:
-            try:
-                driver.receive(lines, self.services.now_ms())
-                self._take_in(lines, consumed)
-            except Exception:  # a bug of ours must not take the gateway or the session along
-                self._stumble()
+        if driver is None:  # nobody here can read it: the keeper keeps it for the next gateway
+            return
+        if any(len(line) > BIG_LINE for line in lines):
+            self._worker = asyncio.ensure_future(self._in_worker(driver, lines, consumed))
+            return
+        try:
+            driver.receive(lines, self.services.now_ms())
+            self._take_in(lines, consumed)
+        except Exception:  # a bug of ours must not take the gateway or the session along
+            self._stumble()
 
     def _stumble(self) -> None:
         """Something the agent said broke us. Try again from the journal; the supervisor gives
@@ -303,15 +326,13 @@ class LiveSession:
         if self.down is None and self._worker is None and self._unsaved_bytes:
             self._save(self.step())
 
-    async def _in_worker(self, lines: list[bytes], consumed: int) -> None:
-        """A huge line is decoded beside the loop, with its link paused."""
-        link, driver = self.link, self.memory.driver
+    async def _in_worker(self, driver: Driver, lines: list[bytes], consumed: int) -> None:
+        """Decode a huge line beside the loop, with its link paused."""
+        link = self.link
         if link is not None:
             link.pause()
         try:
-            if driver is not None:
-                now_ms = self.services.now_ms()
-                await asyncio.to_thread(driver.receive, lines, now_ms)
+            await asyncio.to_thread(driver.receive, lines, self.services.now_ms())
             if self.down is None:
                 self._take_in(lines, consumed)
         except Exception:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
+from flybridge.errors import AgentUnavailableError
+from flybridge.model.agent_kinds import DEFAULT_KIND
 from flybridge.model.audit import Record
 from flybridge.model.capabilities import Capabilities
+from flybridge.model.options import Value
 from flybridge.runtime.access.ci_keys import CiKeys
-from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
-from flybridge.runtime.links.dial_in import DialIns
 from flybridge.runtime.access.folders import Policy, Trusted
 from flybridge.runtime.broadcaster import Hub
 from flybridge.runtime.keeper.starter import KeeperStarter
+from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
+from flybridge.runtime.links.dial_in import DialIns
 from flybridge.session.ports import Agent, Blobs, Conversations, Journal
 
 
@@ -37,15 +40,44 @@ class Shelf(Protocol):
             AgentNotFoundError: no such agent is configured.
         """
 
+    def agent(self, name: str) -> Agent:
+        """Return a configured agent, installed or not.
+
+        Raises:
+            AgentNotFoundError: no such agent is configured.
+        """
+
     def names(self) -> list[str]:
         """Every agent that is configured, installed or not."""
+
+    async def capabilities(self, name: str) -> Capabilities:
+        """Return what an agent can do; for one that is not installed, what its newest version can.
+
+        An agent that is not configured can do nothing.
+        """
+
+    def newest(self, name: str) -> Capabilities:
+        """Return what the newest version of a configured agent can do, without asking it."""
 
     async def modes(self, name: str) -> frozenset[str]:
         """Return the permission modes of an agent; of one that is not installed, the newest."""
 
-    def running(self, name: str, version: str) -> Installed:
-        """What is needed to talk to an agent that runs already, whatever became of its
-        program or its place in the configuration since it was started."""
+    def kind_of(self, name: str) -> str:
+        """Return the kind of a configured agent; "" if no agent of that name is configured."""
+
+    def running(self, name: str, kind: str, version: str) -> Installed | None:
+        """Return what is needed to talk to an agent that runs already, whatever became of its
+        program or its place in the configuration since it was started.
+
+        ``kind`` is the recorded one, "" for a session opened before kinds were recorded. None:
+        no driver of this gateway speaks to that kind.
+        """
+
+    def refusal(self, name: str, kind: str, *, runs: bool) -> AgentUnavailableError | None:
+        """Return why a session of this agent takes no input; None: it does.
+
+        ``runs``: its agent runs already, so that nothing has to be started.
+        """
 
 
 class Timing(msgspec.Struct, frozen=True):
@@ -57,6 +89,7 @@ class Timing(msgspec.Struct, frozen=True):
     draft_s: float = 1.0
     draft_bytes: int = 256 * 1024
     dial_in_s: float = 60  # for an agent to connect to us, where it does that
+    accept_s: float = 120  # for a connected agent to say that it takes messages, if any wait
     idle_s: float = 0  # how long an agent may be idle before it is put away; 0: for ever
 
 
@@ -83,6 +116,9 @@ class Services(msgspec.Struct):
     conversations: Conversations | None = None  # None: nobody reads what agents keep themselves
     trusted: Trusted | None = None  # None: every folder is
     folder_settings: Policy = "ask"  # for a folder that brings settings, where nobody chose
+    # agent → what the owner's configuration sets for its sessions
+    agent_defaults: Mapping[str, Mapping[str, Value]] = {}
+    default_agent: str = DEFAULT_KIND  # where a request may name an agent, and does not
     ci_keys: CiKeys | None = None  # None: there are none
     audit: Callable[[Record], None] = lambda record: None
     conversation_ids: ConversationIds | None = None  # set with the sessions

@@ -9,15 +9,15 @@ from uuid import UUID, uuid5
 from flybridge.errors import BusyError, FlybridgeError, SessionNotFoundError, StorageError
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.ids import IncarnationId, SessionId
+from flybridge.runtime.access.folders import Trusted
+from flybridge.runtime.access.openers import Openers
 from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
 from flybridge.runtime.lifecycle.eviction import Eviction
-from flybridge.runtime.access.folders import Trusted
-from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.unit_of_work import DELETING, load_memory, new_memory
-from flybridge.runtime.access.openers import Openers
 from flybridge.runtime.lifecycle.past import past_of, refuse_second_writer
-from flybridge.runtime.services import Services
 from flybridge.runtime.lifecycle.supervisor import Supervisor
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.services import Services
+from flybridge.runtime.unit_of_work import DELETING, load_memory, new_memory
 from flybridge.session.decide import Context, open_session
 from flybridge.session.effects import Forget
 from flybridge.session.ports import OutLine, SessionRow
@@ -103,6 +103,9 @@ class Sessions:
             now_ms=now_ms,
             principal=principal,
             incarnation=IncarnationId(self._services.new_id("inc")),
+            kind=installed.agent.kind,
+            version=installed.capabilities.version,
+            kept=installed.agent.options.kept_in(spec.mode),
         )
         step = live.step()
         step.begun(open_session(spec, context), past)

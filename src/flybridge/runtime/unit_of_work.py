@@ -14,18 +14,19 @@ import msgspec
 
 from flybridge.errors import LocalProtocolError
 from flybridge.model import events as e
+from flybridge.model.capabilities import Mode
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Answer, Batch, Entry, Gauge, Preview
-from flybridge.model.facts import Fact
+from flybridge.model.facts import AcceptsInput, Fact
 from flybridge.model.ids import IncarnationId, InputKey, SessionId
 from flybridge.session.absorb import absorb
 from flybridge.session.alarms import Taken, nobody_has
 from flybridge.session.drafts import Drafts
 from flybridge.session.effects import Decision, Effect, Kill, Send, Stop
 from flybridge.session.evolve import evolve
-from flybridge.session.ledger import rows_of
 from flybridge.session.incarnations import transport_of
+from flybridge.session.ledger import rows_of
 from flybridge.session.ports import (
     Blobs,
     Driver,
@@ -139,9 +140,11 @@ class Step:
         now_ms: int,
         blobs: Blobs,
         new_incarnation: Callable[[IncarnationId], IncarnationRow],
+        modes: Sequence[Mode] = (),
         taken: Taken = nobody_has,
     ) -> None:
         self._taken = taken
+        self._modes = modes
         self.memory = memory
         self.now_ms = now_ms
         self.first_seq = memory.state.seq + 1
@@ -153,6 +156,7 @@ class Step:
         self.effects: list[Effect] = []
         self.outbox_done: list[int] = []
         self.incarnation_changed = False
+        self.ready = False  # the driver said that its agent takes input
         self._batches: list[Batch] = []
         self._has_past = False
         self._claims: list[InputRow] = []
@@ -202,7 +206,9 @@ class Step:
 
     def fact(self, fact: Fact) -> None:
         memory = self.memory
-        self.decided(absorb(memory.state, fact, memory.drafts.text, self._taken))
+        self.ready = self.ready or type(fact) is AcceptsInput
+        text = memory.drafts.text
+        self.decided(absorb(memory.state, fact, text, self._modes, self._taken))
 
     def drain(self) -> None:
         """Take in what the driver produced. Its own sends may produce more: bounded by them."""
@@ -356,6 +362,7 @@ class Step:
         return SessionRow(
             session=state.session,
             agent=state.agent,
+            kind=state.kind,
             cwd=state.cwd,
             title=state.title,
             created_ms=self.memory.created_ms,

@@ -14,7 +14,8 @@ from flybridge.runtime.broadcaster import RING_BYTES, Hub, wire_of
 from flybridge.session.ports import SessionRow, Write
 from flybridge.store.memory import MemoryJournal
 from flybridge.wire.native.entries import encode_entries
-from tests.harness.runtime_harness import ListClient, until
+from tests.harness.runtime_harness import ListClient
+from tests.harness.waiting import until
 
 SES = SessionId("ses_1")
 

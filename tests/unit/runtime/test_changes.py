@@ -4,6 +4,7 @@ import asyncio
 
 from flybridge.model.ids import SessionId
 from flybridge.runtime.changes import MAX_GONE, Changes
+from tests.harness.waiting import WAIT_S
 
 A, B = SessionId("ses_a"), SessionId("ses_b")
 
@@ -49,11 +50,11 @@ async def test_whoever_waits_is_woken_by_the_next_change() -> None:
     await asyncio.sleep(0)
     assert not waiting.done()
     changes.touched(A)
-    await asyncio.wait_for(waiting, 10)
+    await asyncio.wait_for(waiting, WAIT_S)
     assert changes.since(100) == ([A], [])
 
 
 async def test_waiting_ends_when_nothing_happens() -> None:
     changes = Changes(100)
-    await asyncio.wait_for(changes.wait(100, 0.01), 10)
+    await asyncio.wait_for(changes.wait(100, 0.01), WAIT_S)
     assert changes.since(100) == ([], [])

@@ -7,16 +7,18 @@ from typing import Literal
 
 import pytest
 
-from flybridge.agents.demo.script import SCENES
 from flybridge.agents.claude.agent import ClaudeAgent
+from flybridge.agents.demo.script import SCENES
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.live_session import LiveSession
+from tests.harness.agent_programs import steps
 from tests.harness.forged_lines import answered, introduced, moded
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 
@@ -96,14 +98,14 @@ async def test_a01_alarm_no_scene_of_the_demo_agent_raises_one(
     short_tmp: Path, decision: Literal["allow", "deny"]
 ) -> None:
     house = Watched(short_tmp)
-    demo = ClaudeAgent(name="demo", program=[sys.executable, "-P", "-m", "flybridge.demo"])
+    demo = ClaudeAgent(name="demo", program=[sys.executable, "-P", "-m", "flybridge.agents.demo"])
     environment = {"PATH": "/usr/bin:/bin"}
-    house.services.shelf = AgentShelf({"demo": (demo, environment)}, strangers=demo)
+    house.services.shelf = AgentShelf({"demo": (demo, environment)})
     try:
         live = await house.open("demo", model="flybridge-demo-fast")
         for scene in PLAYED:
             await house.say(live, scene, scene, Stage.ACCEPTED)
-            await until(lambda: _played(house, live, decision), 60)
+            await until(lambda: _played(house, live, decision))
         assert house.client.of(e.PermissionClosed)
         assert house.client.of(e.AlarmRaised) == []
     finally:

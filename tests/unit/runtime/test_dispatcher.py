@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,19 +15,21 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import PromptId, SessionId
 from flybridge.model.requests import Detach
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.services import Limits
+from flybridge.session.authorisation import Caller
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import EVERYTHING, House, ListClient, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient
+from tests.harness.waiting import until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 
 
 @pytest.fixture
 async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp, limits=Limits(held_inputs=2, agents=2))
+    house = House(short_tmp, limits=Limits(held_inputs=2, agents=2), grace_s=1.0)
     yield house
     await house.end()
 
@@ -229,23 +233,31 @@ async def test_what_makes_no_sense_together_is_refused_before_anything_starts(
         {"continue_latest": True, "from_pr": "1"},
         {"mode": "plan", "options": {"skip_permissions": True}},
         {"options": {"effort": "enormous"}},
-        {"options": {"agents": "no json"}},
     ):
         reply = await house.ask("open", **asked, **params)
         assert reply.error == "agent_start", reply
     assert (await house.ask("open", **asked, options={"max_turns": "x"})).error == "invalid_request"
+    for options in ({"agents": "no json"}, {"max_turns": -1}):
+        reply = await house.ask("open", **asked, agent_options=options)
+        assert (reply.error, next(iter(options)) in reply.message) == ("invalid_option", True)
+        old = await house.ask("open", **asked, options=options)
+        assert (old.error, old.message) == (reply.error, reply.message)
     assert house.sessions.rows() == []
 
 
 async def test_a_message_to_an_agent_that_is_ending_starts_the_next_one(house: House) -> None:
     live = await house.open()
     await house.say(live, "hi", "r1")
-    stopping = asyncio.create_task(house.ask("stop_agent", session=live.session))
     row = live.memory.incarnation
-    await until(lambda: row is not None and row.asked_to_end)
     assert row is not None
+    os.kill(row.agent_pid, signal.SIGSTOP)  # it cannot end before it is let
+    stopping = asyncio.create_task(house.ask("stop_agent", session=live.session))
+    await until(lambda: row.asked_to_end)
     assert row.state == "live"
-    assert (await house.say(live, "again", "r2")).stage is Stage.DONE
+    saying = asyncio.create_task(house.say(live, "again", "r2"))
+    await asyncio.sleep(0)  # it is asked, and waits for the end
+    os.kill(row.agent_pid, signal.SIGCONT)
+    assert (await saying).stage is Stage.DONE
     await stopping
     assert live.memory.state.lives == 2
 

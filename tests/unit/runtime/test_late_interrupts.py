@@ -7,7 +7,9 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.late_interrupts import withdraw_late
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 from tests.unit.runtime.lifecycle.test_adoption import stuck_behind_a_barrier
 
 

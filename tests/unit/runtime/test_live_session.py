@@ -18,7 +18,9 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.live_session import BIG_LINE
 from flybridge.runtime.services import Limits
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ import msgspec
 from flybridge.model.deliveries import Gauge, Preview
 from flybridge.model.facts import TurnBegan, TurnOver
 from flybridge.model.ids import ItemId, SessionId
-from flybridge.runtime.unit_of_work import Step, new_memory
 from flybridge.runtime.live_view import Showing
+from flybridge.runtime.unit_of_work import Step, new_memory
 from flybridge.store.memory import MemoryBlobs
 from tests.unit.runtime.test_unit_of_work import row
 

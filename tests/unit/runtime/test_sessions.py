@@ -13,7 +13,9 @@ from flybridge.runtime.sessions import session_id
 from flybridge.session.views import WEDGED_MS
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 def test_a_request_names_the_session_it_opens() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from flybridge.errors import BusyError, RequestReusedError
@@ -15,14 +12,6 @@ from flybridge.session.decide import Context, decide
 from flybridge.session.effects import Decision
 from flybridge.session.state import State
 from tests.harness.runtime_harness import House
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
-
 
 HI, HO = (c.SendInput(content=(Text(one),)) for one in ("hi", "ho"))
 

@@ -11,7 +11,9 @@ from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
 from flybridge.runtime.unrecorded import pass_on
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 async def test_without_an_agent_there_is_nobody_to_tell(short_tmp: Path) -> None:

@@ -10,8 +10,8 @@ from collections import OrderedDict
 from flybridge.errors import FlybridgeError
 from flybridge.model import commands as c
 from flybridge.model.events import Notice
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
+from flybridge.session.authorisation import Caller
 from flybridge.session.effects import Decision
 
 AGAIN_MS = 60_000

@@ -17,8 +17,8 @@ from flybridge.errors import InvalidRequestError, SessionNotFoundError
 from flybridge.model import commands as c
 from flybridge.model.content import Text
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Journal
 
 SCAN_BYTES = 1 << 20  # of a log, until others get their turn

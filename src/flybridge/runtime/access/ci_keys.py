@@ -1,7 +1,8 @@
 """CI keys: how a program without a terminal opens a session in a mode that asks less.
 
-A person at a terminal makes a key and names the modes that it allows. A program that has the key
-may open sessions in these modes, and nothing else: the key is not a login. It is accepted at the
+A person at a terminal makes a key and names the modes that it allows, and the agent. A program that
+has the key may open sessions of that kind of agent in these modes, and nothing else: a mode of the
+same name may grant more in another agent. The key is not a login. It is accepted at the
 gateway's own socket only, and never from a process below a keeper, so an agent that reads the key
 gains nothing by it.
 """
@@ -28,12 +29,14 @@ class CiKeys(Protocol):
 
 
 def check_key(
-    keys: CiKeys | None, caller: Caller, key: str, mode: str, now_ms: int
+    keys: CiKeys | None, caller: Caller, key: str, *, kind: str, mode: str, now_ms: int
 ) -> CiKey | None:
     """Return the key if it lets this caller open a session in ``mode``; None if none was given.
 
+    ``kind`` is the kind of the session's agent.
+
     Raises:
-        NotAllowedError: the key is not valid, not for this mode, or not for this caller.
+        NotAllowedError: the key is not valid, or not for this kind, mode or caller.
     """
     if not key:
         return None
@@ -44,6 +47,9 @@ def check_key(
     known = _find(keys, key, now_ms)
     if known is None:
         raise NotAllowedError("admin", message="The CI key is unknown, expired or revoked.")
+    if kind not in known.kinds:
+        text = f"is for agents of the kind {', '.join(known.kinds)}, not {kind[:40]}"
+        raise NotAllowedError("admin", message=f"The CI key {known.name!r} {text}.")
     if mode not in known.modes:
         allowed = ", ".join(known.modes)
         raise NotAllowedError(

@@ -15,9 +15,9 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError, NotAllowedError
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import KEY, Caller
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import KEY, Caller
 
 MAX_KEY = 200
 

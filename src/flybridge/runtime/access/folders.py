@@ -1,8 +1,9 @@
-"""What a folder would bring along: settings, hooks and servers that its agent would obey.
+"""Find the settings that a folder brings along, and decide whether an agent may obey them.
 
 A repository can hold files by which an agent allows itself things, or runs programs. Somebody
 who cloned it has not agreed to any of that. So a folder with such files is opened when a person
-says that they trust it, or with those files left out.
+says that they trust it, or with those files left out. Which files these are, and how an agent is
+started without them, is published by the agent (``flybridge.model.trust``).
 """
 
 from __future__ import annotations
@@ -10,21 +11,23 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
-from flybridge.errors import AgentStartError, FolderNotTrustedError, InvalidRequestError
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.errors import (
+    AgentStartError,
+    FolderNotTrustedError,
+    InvalidRequestError,
+    NotSupportedError,
+)
+from flybridge.model.capabilities import OpenSpec
+from flybridge.model.options import AgentOptions
+from flybridge.model.trust import Above, TrustFile, TrustFiles
+from flybridge.session.ports import Agent
 
-# Everything in SETTINGS is asked about but what is HARMLESS: real versions were measured to take
-# permissions, hooks, servers and shell commands from settings, agents, skills and commands alike
-# (docs/explanation/folders.md), and a newer one may read files that nobody knows of yet.
-SETTINGS = ".claude"
-SERVERS = ".mcp.json"
-HARMLESS = frozenset({"CLAUDE.md", "README.md", ".gitignore", ".gitkeep"})  # right in SETTINGS
-INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", f"{SETTINGS}/CLAUDE.md", "AGENTS.md")
 MAX_PARENTS = 64
 MAX_FILES = 100
 MAX_FOLDERS = 20_000
@@ -36,12 +39,13 @@ Policy: TypeAlias = Literal["ask", "trust", "restrict"]
 
 
 class Trusted(Protocol):
-    """The folders that are trusted."""
+    """The folders that are trusted, each for one kind of agent."""
 
-    def holds(self, folder: Path) -> bool: ...
-    def add(self, folder: Path) -> None: ...
-    def remove(self, folder: Path) -> bool: ...
-    def all(self) -> list[str]: ...
+    def holds(self, folder: Path, kind: str, /) -> bool: ...
+    def add(self, folder: Path, kind: str = ..., /) -> None: ...
+    def remove(self, folder: Path, kind: str = ..., /) -> bool: ...
+    def all(self) -> list[str]: ...  # of the kind that versions without kinds knew
+    def by_kind(self) -> dict[str, list[str]]: ...
 
 
 def resolve_folder(path: str) -> Path:
@@ -64,35 +68,58 @@ def resolve_folder(path: str) -> Path:
     return real
 
 
-def obeyed_in(cwd: Path, home: Path | None = None) -> list[str]:
-    """Return the files in, above and below a folder that an agent which works there would obey.
+def settings_in(cwd: Path, files: TrustFiles, home: Path | None = None) -> list[str]:
+    """Return the settings in, above and below a folder that an agent would obey there.
 
-    Measured with real versions: servers are started from every folder above; agents, skills and
-    commands are taken from the folders up to the root of the repository, and outside of a
-    repository from all above; skills below are taken once a file beside them was read. What is in
-    ``home`` (by default the user's) is the user's own. ``cwd`` is resolved. Blocking, but bounded.
+    ``home`` (by default the user's) holds the user's own files: it is passed over on the way up,
+    and a session that works there is not asked about the projects below it. ``cwd`` is resolved.
+    Blocking, but bounded.
     """
     home = _home() if home is None else home
-    above = [folder for folder in _above(cwd) if folder != home]
-    repository = _repository(cwd)
-    found: list[Path] = []
-    for folder in [cwd, *above]:
-        if folder != home and (folder in repository or len(repository) == 0):
-            found += _files_in(folder / SETTINGS, MAX_DEPTH, HARMLESS)
-        if _exists(folder / SERVERS):
-            found.append(folder / SERVERS)
-    if home is None or not home.is_relative_to(cwd):  # else there are all of the user's projects
-        nested = (_files_in(place, MAX_DEPTH, HARMLESS) for place in _nested(cwd))
-        found += [path for files in nested for path in files]
-    return [str(path) for path in found[:MAX_FILES]]
+    places = _Places(cwd)
+    matches: list[Path] = []
+    for folder in places.around:
+        if folder == home and folder != cwd:
+            continue
+        for file in files.settings:
+            own = folder == home and file.own_in_home
+            if not own and places.counts(folder, file.above):
+                matches += _matches(folder, file)
+    if home is None or not home.is_relative_to(cwd):
+        matches += _nested(cwd, [file for file in files.settings if file.nested])
+    return [str(path) for path in matches[:MAX_FILES]]
 
 
-def instructions_in(cwd: Path) -> list[str]:
+def instructions_in(cwd: Path, files: TrustFiles) -> list[str]:
     """Return the files of instructions that an agent reads there. They are text for the model, so
     people are shown them and not asked about them. Blocking, but short."""
-    folders = _repository(cwd) or [cwd]
-    paths = [folder / name for folder in folders for name in INSTRUCTIONS]
-    return [str(path) for path in paths if _exists(path)]
+    places = _Places(cwd)
+    paths = [
+        path
+        for folder in places.around
+        for file in files.instructions
+        if places.counts(folder, file.above)
+        for path in _matches(folder, file)
+    ]
+    return [str(path) for path in paths[:MAX_FILES]]
+
+
+class _Places:
+    """A folder, the folders above it, and which of them belong to its repository."""
+
+    def __init__(self, cwd: Path) -> None:
+        self.around = [cwd, *list(cwd.parents)[:MAX_PARENTS]]
+        roots = (depth for depth, folder in enumerate(self.around) if (folder / ".git").exists())
+        root = next(roots, None)
+        self._inside = set() if root is None else set(self.around[: root + 1])
+
+    def counts(self, folder: Path, above: Above) -> bool:
+        """Return whether an agent that looks this far up reads a file in ``folder``."""
+        if folder == self.around[0] or above == "all":
+            return True
+        if above == "repository_or_all" and not self._inside:
+            return True
+        return above != "none" and folder in self._inside
 
 
 def _home() -> Path | None:
@@ -102,40 +129,43 @@ def _home() -> Path | None:
         return None
 
 
-def _above(cwd: Path) -> list[Path]:
-    return list(cwd.parents)[:MAX_PARENTS]
-
-
-def _repository(cwd: Path) -> list[Path]:
-    """Return the folder and those above it up to the root of its repository; outside of a
-    repository, none."""
-    around = [cwd, *_above(cwd)]
-    root = next((folder for folder in around if (folder / ".git").exists()), None)
-    return [] if root is None else around[: around.index(root) + 1]
-
-
-def _nested(cwd: Path) -> list[Path]:
-    """Return the folders of settings below ``cwd``, as far as a short search gets. Links are not
-    followed, and folders of other programs' files are left out."""
-    found: list[Path] = []
+def _nested(cwd: Path, files: list[TrustFile]) -> list[Path]:
+    """Return what matches below ``cwd``, as far as a short search gets. Links are not followed,
+    and folders of other programs' files are left out."""
+    matches: list[Path] = []
     deadline = time.monotonic() + SEARCH_S
-    seen, todo = 0, deque([(cwd, 0)])
-    while todo and len(found) < MAX_FILES:
+    firsts = {file.parts[0] for file in files}
+    seen, todo = 0, deque([(cwd, 0)] if files else [])
+    while todo and len(matches) < MAX_FILES:
         folder, depth = todo.popleft()
         try:
             with os.scandir(folder) as entries:
-                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+                names = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
         except OSError:
             continue
-        seen += len(names) + 1
+        seen += sum(names.values()) + 1
         if seen > MAX_FOLDERS or time.monotonic() > deadline:
             break
-        if depth and SETTINGS in names:
-            found.append(folder / SETTINGS)
-        skipped = SKIPPED | {SETTINGS}
+        if depth and not firsts.isdisjoint(names):
+            matches += [path for file in files for path in _matches(folder, file)]
         if depth < NESTED_DEPTH:
-            todo += [(folder / name, depth + 1) for name in sorted(names) if name not in skipped]
-    return found
+            skipped = SKIPPED | firsts
+            below = sorted(name for name, is_folder in names.items() if is_folder)
+            todo += [(folder / name, depth + 1) for name in below if name not in skipped]
+    return matches
+
+
+def _matches(folder: Path, file: TrustFile) -> Iterable[Path]:
+    """Return the files in ``folder`` that ``file`` describes. A link on the way that leads nowhere
+    is named itself: it may lead somewhere by the time the agent starts."""
+    path = folder
+    for part in file.parts:
+        path = path / part
+        if path.is_symlink() and not path.exists():
+            return [path]
+    if file.kind == "folder":
+        return _files_in(path, MAX_DEPTH, frozenset(file.harmless))
+    return [path] if _exists(path) else []
 
 
 def _exists(path: Path) -> bool:
@@ -162,48 +192,80 @@ def _files_in(path: Path, depth: int, but: frozenset[str] = frozenset()) -> list
     return found
 
 
-def restricted(options: Options) -> Options:
-    """The same, with what the folder brings left out."""
-    return msgspec.structs.replace(options, setting_sources=("user",), strict_mcp_config=True)
+def restricted(agent: Agent, agent_options: AgentOptions) -> AgentOptions:
+    """Return the options with which an agent starts without the settings of its folder.
+
+    Raises:
+        NotSupportedError: the agent cannot leave them out.
+    """
+    without = agent.restricted(agent_options)
+    if without is None:
+        raise NotSupportedError(
+            f"{agent.name} cannot leave out the settings of its folder. To let it obey them, pass "
+            f"--folder trust, run `flybridge trust add --agent {agent.name}` in a terminal, or set "
+            "folder_settings to trust in your config.yaml"
+        )
+    return without
 
 
-def is_restricted(options: Options) -> bool:
-    """Return whether what the folder brings is left out."""
-    return options == restricted(options)
+def is_restricted(agent: Agent, agent_options: AgentOptions) -> bool:
+    """Return whether the options leave out the settings of the folder already."""
+    return agent_options == agent.restricted(agent_options)
 
 
-def check_folder(trusted: Trusted | None, cwd: Path, found: list[str]) -> None:
-    """Make sure that a person agreed to what the folder brings.
+def check_folder(trusted: Trusted | None, agent: Agent, cwd: Path, settings: list[str]) -> None:
+    """Make sure that a person agreed to the settings which an agent would obey in a folder.
 
     Raises:
         FolderNotTrustedError: nobody did.
     """
-    if trusted is not None and found and not trusted.holds(cwd):
-        raise FolderNotTrustedError(str(cwd), files=found, instructions=instructions_in(cwd))
+    if trusted is not None and settings and not trusted.holds(cwd, agent.kind):
+        raise FolderNotTrustedError(
+            str(cwd),
+            files=settings,
+            instructions=instructions_in(cwd, agent.trust_files),
+            agent=agent.name,
+            restrict="unsupported" if agent.restricted({}) is None else "supported",
+        )
 
 
-def check_start(trusted: Trusted | None, spec: OpenSpec, policy: Policy = "ask") -> OpenSpec:
-    """Return ``spec`` with its folder resolved once more, right before an agent starts there.
+def check_start(
+    trusted: Trusted | None,
+    agent: Agent,
+    spec: OpenSpec,
+    policy: Policy = "ask",
+    *,
+    asked: bool = True,
+) -> OpenSpec:
+    """Check the settings of a session's folder right before its agent starts there, and return
+    ``spec`` with the folder resolved.
 
-    A path that was resolved when the session was opened and now leads elsewhere was replaced
-    since; one of a session from an older version may never have been resolved. Both are checked
-    as a new folder would be. Blocking, but short.
+    They can differ from those that a person was asked about when the session was opened: the path
+    leads to another folder now, or the folder has gained settings since. ``asked`` is False for a
+    session of an older version, which nobody was asked about; it goes on unless its path leads
+    elsewhere. Blocking, but short.
 
     Raises:
-        AgentStartError: the path leads to a folder whose settings nobody agreed to.
+        AgentStartError: the folder has settings that nobody agreed to.
     """
     try:
         real = Path(spec.cwd).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return spec  # the start itself reports what is wrong with it
-    if str(real) == spec.cwd:
-        return spec
-    if policy == "restrict" and not is_restricted(spec.options) and obeyed_in(real):
-        spec = msgspec.structs.replace(spec, options=restricted(spec.options))
-    elif policy == "ask" and not is_restricted(spec.options):
-        try:
-            check_folder(trusted, real, obeyed_in(real))
-        except FolderNotTrustedError as error:
-            reason = f"{spec.cwd} now leads elsewhere: {error}"
-            raise AgentStartError(spec.agent, reason=reason) from error
-    return msgspec.structs.replace(spec, cwd=str(real))
+    resolved = msgspec.structs.replace(spec, cwd=str(real))
+    same = resolved.cwd == spec.cwd
+    if (same and not asked) or policy == "trust" or is_restricted(agent, spec.agent_options):
+        return resolved
+    if trusted is not None and trusted.holds(real, agent.kind):
+        return resolved
+    settings = settings_in(real, agent.trust_files)
+    try:
+        if policy == "ask":
+            check_folder(trusted, agent, real, settings)
+        elif settings:
+            without = restricted(agent, spec.agent_options)
+            resolved = msgspec.structs.replace(resolved, agent_options=without)
+    except (FolderNotTrustedError, NotSupportedError) as error:
+        since = "has settings now" if same else "now leads elsewhere"
+        raise AgentStartError(spec.agent, reason=f"{spec.cwd} {since}: {error}") from error
+    return resolved

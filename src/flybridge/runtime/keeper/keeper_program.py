@@ -18,7 +18,7 @@ it promises:
 - The agent's stdin and stdout are sockets, not pipes: opening ``/proc/AGENT/fd/0`` or ``/fd/1``
   fails with ENXIO, so another process of the same user cannot write the agent's input or output.
 
-The spec is one JSON document on stdin (see ``keeper.KeeperSpec``); the answer on stdout is
+The spec is one JSON document on stdin (see ``start.KeeperSpec``); the answer on stdout is
 ``ready <agent pid>`` or ``failed <reason>``. Frames are ``!BQI`` (type, number, length) and a
 body. The file is long because it must be one file: it runs without the package around it.
 """
@@ -66,6 +66,8 @@ SWEEP_S = 10.0
 MAX_DEPTH = 4096  # of a process tree; deeper is treated as hostile
 MARKER = "FLYBRIDGE_INCARNATION"  # in the agent's environment: how its stragglers are found
 BOOT_ENV = "FLYBRIDGE_BOOT_ID"
+# where this program lies, and where it lay when a keeper that still runs was started
+FOLDERS = (b"/flybridge/runtime/keeper", b"/flybridge/runtime")
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 ALIVE, EXITED, SWEEPING, EMPTYING, OVER = range(5)
@@ -188,8 +190,7 @@ def is_program(one: Process, program: bytes) -> bool:
     if one.pid != one.group or words[1:3] != [b"-I", b"-S"]:
         return False
     folder, _, name = words[3].rpartition(b"/")
-    ours = folder.removesuffix(b"/__pycache__").endswith(b"/flybridge/runtime")
-    return ours and name.startswith(program)
+    return folder.removesuffix(b"/__pycache__").endswith(FOLDERS) and name.startswith(program)
 
 
 def is_from_agent(above: list[Process]) -> bool:

@@ -58,7 +58,8 @@ def settle(
         step.incarnation_changed = True
         driver.connected(step.now_ms)
         step.drain()
-    step.fact(LinkUp(incarnation=row.incarnation, adopted=adopted))
+    ready = memory.state.accepts_input if adopted else step.ready
+    step.fact(LinkUp(incarnation=row.incarnation, adopted=adopted, ready=ready))
     if memory.state.confided and not memory.secrets:
         step.decided(Decision([Notice(text=FORGOTTEN, level="warning")], []))
     session.commit(step)

@@ -12,9 +12,11 @@ import msgspec
 
 from flybridge.errors import InvalidRequestError
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller
+from flybridge.model.legacy_options import start_fields
 from flybridge.runtime.methods.sessions import OpenParams, Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import Caller
+from flybridge.session.modes import default_mode
 from flybridge.session.state import State
 
 
@@ -48,44 +50,59 @@ class Branches:
         state = self._sessions.get(params.session).memory.state
         if not state.closed:
             return {"session": params.session}
-        return await self._open(caller, _like(state, params, resume=_conversation(state)))
+        wanted = await self._like(state, params, resume=_conversation(state))
+        return await self._open(caller, wanted)
 
     async def continue_(self, caller: Caller, params: BranchParams) -> object:
         """Go on, in a new session, with what was last talked about in this one's directory."""
         state = self._sessions.get(params.session).memory.state
-        return await self._open(caller, _like(state, params, continue_latest=True))
+        wanted = await self._like(state, params, continue_latest=True)
+        return await self._open(caller, wanted)
 
     async def fork(self, caller: Caller, params: BranchParams) -> object:
         """Go on with a copy, in a new session; this one stays as it is."""
         state = self._sessions.get(params.session).memory.state
-        wanted = _like(state, params, resume=_conversation(state), fork=True)
+        wanted = await self._like(state, params, resume=_conversation(state), fork=True)
         return await self._open(caller, wanted)
+
+    async def _like(
+        self,
+        state: State,
+        params: BranchParams,
+        *,
+        resume: str = "",
+        fork: bool = False,
+        continue_latest: bool = False,
+    ) -> OpenParams:
+        """Return what opens a session like another one.
+
+        The default mode of the agent is not passed on: nobody need have chosen it.
+
+        Raises:
+            AgentUnavailableError: its agent is not configured as the kind it was.
+        """
+        shelf = self._sessions.services.shelf
+        refusal = shelf.refusal(state.agent, state.kind, runs=False)
+        if refusal is not None:
+            raise refusal
+        modes = (await shelf.capabilities(state.agent)).known_modes
+        return OpenParams(
+            agent=state.agent,
+            cwd=state.cwd,
+            request=params.request,
+            title=params.title or state.title,
+            model=params.model or state.model,
+            mode="" if state.mode == default_mode(modes) else state.mode,
+            labels=params.labels,
+            **start_fields(state.start),
+            configured=False,
+            resume=resume,
+            fork=fork,
+            continue_latest=continue_latest,
+        )
 
 
 def _conversation(state: State) -> str:
     if not state.agent_session or not state.spoke:
         raise InvalidRequestError("nothing was said in it that an agent could go on with")
     return state.agent_session
-
-
-def _like(
-    state: State,
-    params: BranchParams,
-    *,
-    resume: str = "",
-    fork: bool = False,
-    continue_latest: bool = False,
-) -> OpenParams:
-    return OpenParams(
-        agent=state.agent,
-        cwd=state.cwd,
-        request=params.request,
-        title=params.title or state.title,
-        model=params.model or state.model,
-        mode=state.mode if state.mode != "default" else "",
-        labels=params.labels,
-        options=state.options,
-        resume=resume,
-        fork=fork,
-        continue_latest=continue_latest,
-    )

@@ -7,6 +7,7 @@ a session never overlap.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 from collections.abc import Coroutine
@@ -14,33 +15,40 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from flybridge.errors import AgentError, FlybridgeError, KeeperError
+from flybridge.errors import AgentError, AgentStartError, FlybridgeError, KeeperError
 from flybridge.model.capabilities import LinkEnd, OpenSpec
+from flybridge.model.events import ConversationLost, Gap
 from flybridge.model.facts import Fate, LinkEnded
 from flybridge.model.ids import InputKey
-from flybridge.runtime.lifecycle.adoption import settle
-from flybridge.runtime.links.dialling import Dialling
 from flybridge.runtime.access.folders import check_start
 from flybridge.runtime.keeper.client import Exit, Hello, KeeperUnreachableError, Welcome
+from flybridge.runtime.keeper.process import alive, fence
 from flybridge.runtime.keeper.start import KeeperSpec, start_keeper
+from flybridge.runtime.keeper.starter import KeeperStarter
+from flybridge.runtime.lifecycle.adoption import settle
+from flybridge.runtime.lifecycle.past import sole_writer
+from flybridge.runtime.lifecycle.redact import redact
+from flybridge.runtime.links.dialling import Dialling
 from flybridge.runtime.links.keeper_link import AgentLink
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.unit_of_work import Step
-from flybridge.runtime.lifecycle.past import sole_writer
-from flybridge.runtime.keeper.process import alive, fence
-from flybridge.runtime.lifecycle.redact import redact
-from flybridge.runtime.keeper.starter import KeeperStarter
 from flybridge.session import ledger
 from flybridge.session.effects import Effect, Forget, Kill, Start, Stop
-from flybridge.session.ports import CONVERSATION_ENV, IncarnationRow, OutLine
+from flybridge.session.ports import (
+    CONVERSATION_ENV,
+    INCARNATION_ENV,
+    KEEPERS_ENV,
+    SESSION_ENV,
+    IncarnationRow,
+    OutLine,
+)
 
-SESSION_ENV = "FLYBRIDGE_SESSION"
-INCARNATION_ENV = "FLYBRIDGE_INCARNATION"
-KEEPERS_ENV = "FLYBRIDGE_KEEPERS"  # tells the agents of two gateways apart
 FENCE_S = 10.0
 MAX_STUMBLES = 3
 REACH_S, START_S, AGAIN_S = 30.0, 0.5, 0.05
 REVIVE_FIRST_S, REVIVE_LAST_S = 0.05, 2.0
+UNNAMED = "the agent never told the id of its conversation: it starts a new one"
+_log = logging.getLogger(__name__)
 _AGENT_SESSIONS = UUID("5b1d2c9e-6f0e-4c55-9a3c-0f3a51c1f2aa")
 
 
@@ -54,6 +62,7 @@ class Supervisor:
         self.gone = session.gone  # set while no agent lives
         self.gone.set()
         self.forgotten = asyncio.Event()
+        self._unread_exit: tuple[Exit, bytes] | None = None  # of an agent that nobody here reads
         self._one_at_a_time = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         session.effects = self.carry_out
@@ -69,6 +78,7 @@ class Supervisor:
                 self._spawn(self.stop())
             case Kill():
                 self._signal(signal.SIGKILL)
+                self._end_unread()
             case Forget():
                 self._spawn(self._forget())
             case _:
@@ -109,9 +119,15 @@ class Supervisor:
 
     async def _start_keeper(self, row: IncarnationRow, spec: OpenSpec) -> None:
         session = self.session
-        session.installed = await self.services.shelf.get(spec.agent)
+        shelf = self.services.shelf
+        refusal = shelf.refusal(spec.agent, session.memory.state.kind, runs=False)
+        if refusal is not None:  # before ``installed`` is set: its driver reports the end
+            raise AgentStartError(spec.agent, reason=refusal.reason)
+        session.installed = await shelf.get(spec.agent)
         trusted, policy = self.services.trusted, self.services.folder_settings
-        spec = await asyncio.to_thread(check_start, trusted, spec, policy)
+        agent = session.installed.agent
+        asked = bool(session.memory.state.kind)  # recorded since folders are asked about
+        spec = await asyncio.to_thread(check_start, trusted, agent, spec, policy, asked=asked)
         spec = await self._dialling.announced(self._named(spec), row)
         launch = session.installed.agent.launch(spec, session.installed.capabilities)
         marks = {
@@ -140,13 +156,28 @@ class Supervisor:
         row.keeper_pid, row.keeper_start = started.pid, started.start
 
     def _named(self, spec: OpenSpec) -> OpenSpec:
-        """The agent's own id for the conversation, chosen by us so that it can be resumed."""
+        """Return the spec with the id of the conversation, for agents that take it from us.
+
+        Any other agent chooses its own: it is given only an id that it has told before.
+        """
+        installed = self.session.installed
+        if installed is None or not installed.capabilities.names_conversations:
+            if spec.resume and not spec.agent_session:
+                self._note_unnamed()
+                return msgspec.structs.replace(spec, resume=False, fork=False)
+            return spec if spec.resume else msgspec.structs.replace(spec, agent_session="")
         # After the life, not the session: two gateways may have sessions of one name.
         row = self.session.memory.incarnation
         new = str(uuid5(_AGENT_SESSIONS, row.incarnation if row else ""))
         if spec.fork:
             return msgspec.structs.replace(spec, fork_session=spec.fork_session or new)
         return msgspec.structs.replace(spec, agent_session=spec.agent_session or new)
+
+    def _note_unnamed(self) -> None:
+        """Record that the agent starts anew, because it never told the id of its conversation."""
+        step = self.session.step()
+        step.fact(ConversationLost(reason=UNNAMED))
+        self.session.save_if_durable(step)
 
     async def take_over(self, outbox: list[OutLine]) -> None:
         """A new gateway has loaded this session: adopt its agent, or see that it is gone."""
@@ -165,7 +196,8 @@ class Supervisor:
 
     def _prepare(self) -> None:
         state = self.session.memory.state
-        self.session.installed = self.services.shelf.running(state.agent, state.version)
+        shelf = self.services.shelf
+        self.session.installed = shelf.running(state.agent, state.kind, state.version)
 
     async def _connect(self, outbox: list[OutLine], *, restarted: bool) -> None:
         session = self.session
@@ -178,11 +210,35 @@ class Supervisor:
             await self._bury(str(error))
             return
         session.link = link
+        if session.installed is None:
+            self._hold(link)
+            return
         try:
             settle(session, welcome, outbox, restarted=restarted)
         except FlybridgeError:
             return  # the session is down and will try again
         link.begin()
+
+    def _hold(self, link: AgentLink) -> None:
+        """Stay connected to an agent whose kind this gateway does not know.
+
+        The connection keeps the keeper from ending the agent as an orphan. Nothing is sent, read
+        or acknowledged: a gateway that knows the kind finds everything the agent wrote.
+        """
+        kind = self.session.memory.state.kind
+        _log.warning("session %s: no driver for agents of kind %s", self.session.session, kind)
+        self.session.up()
+        self.services.hub.resync(self.session.session)
+        link.begin()
+
+    @property
+    def _held(self) -> bool:
+        return self.session.installed is None and not self.gone.is_set()
+
+    def _end_unread(self) -> None:
+        """Close a held agent that exited by itself, now that somebody asked for its end."""
+        if self._unread_exit is not None:
+            self.on_exit(*self._unread_exit)
 
     async def _reach(self, link: AgentLink, row: IncarnationRow) -> Welcome:
         """Knock until the keeper answers, for as long as there is reason to hope.
@@ -251,7 +307,14 @@ class Supervisor:
         if session.later(lambda: self.on_exit(exit_, rest)):
             return
         link, driver = session.link, session.memory.driver
+        row = session.memory.incarnation
+        if self._held and row is not None and not row.asked_to_end:
+            self._unread_exit = exit_, rest  # the keeper keeps both for a gateway that can read it
+            return
+        self._unread_exit = None
         step = session.step()
+        if self._held and exit_.out_to > session.memory.consumed:
+            step.fact(Gap(reason="unknown_kind"))
         if rest and driver is not None:  # a last line that was cut short
             driver.receive([rest], step.now_ms)
             step.drain()
@@ -295,7 +358,11 @@ class Supervisor:
             end = LinkEnd(why="not_started", status=-1)
         else:
             end = LinkEnd(why="keeper_died" if same_boot else "reboot", status=-1)
-        self._end(step, end, {}, reason)
+        rows = session.memory.rows
+        kept: dict[InputKey, Fate] = {
+            key: "not_taken" for key, known in rows.items() if known.number == 0
+        }
+        self._end(step, end, kept, reason)
 
     def _end(self, step: Step, end: LinkEnd, fates: dict[InputKey, Fate], stderr_tail: str) -> bool:
         """Close everything in one step; True once that is committed."""
@@ -350,6 +417,8 @@ class Supervisor:
                 session.commit(step)
             except FlybridgeError:
                 pass  # it ends all the same; only the note that it was asked to is lost
+        self._end_unread()
+        firm = firm or self._held  # the end of input would need a number of our own
         if session.link is not None and not firm:
             session.link.put_end(session.memory.take_number())
         for signum in (signal.SIGTERM, signal.SIGKILL):

@@ -12,12 +12,12 @@ from flybridge.errors import AgentStartError
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec
 from flybridge.runtime.keeper import stand_in_program
-from flybridge.runtime.links.dial_in import SLOT, DialIns
 from flybridge.runtime.keeper.client import Hello, KeeperEvents
+from flybridge.runtime.links.dial_in import SLOT, DialIns
 from flybridge.runtime.links.keeper_link import AgentLink, LinkEvents
+from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.unit_of_work import Memory
-from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.session.ports import IncarnationRow, OutLine, Rejoins
 
 Pipes: TypeAlias = Literal["stdio", "none"]

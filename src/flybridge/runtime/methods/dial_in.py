@@ -8,10 +8,10 @@ import msgspec
 
 from flybridge.errors import BusyError, NotSupportedError
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import Caller
 
 UP_S = 10.0  # for the one that stands in to be there
 AGAIN_S = 0.02

@@ -18,16 +18,17 @@ from flybridge.errors import (
     StorageError,
 )
 from flybridge.model import events as e
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec
 from flybridge.model.ids import IncarnationId, SessionId
-from flybridge.session.authorisation import Caller
+from flybridge.model.options import AgentOptions
+from flybridge.runtime.access.folders import check_folder, settings_in
 from flybridge.runtime.committed import note_committed
-from flybridge.runtime.access.folders import restricted
-from flybridge.runtime.unit_of_work import Step, new_memory
 from flybridge.runtime.lifecycle.past import read_past, refuse_second_writer
 from flybridge.runtime.sessions import Sessions, session_id
+from flybridge.runtime.unit_of_work import Step, new_memory
+from flybridge.session.authorisation import Caller
 from flybridge.session.decide import Context, import_session
-from flybridge.session.ports import IncarnationRow, Past
+from flybridge.session.ports import Agent, IncarnationRow, Past
 
 IMPORTED = "flybridge.imported"  # the label that names the conversation
 MAX_TITLE = 200
@@ -63,16 +64,19 @@ class Imports:
         """Keep a conversation as a session, once.
 
         Raises:
+            AgentNotFoundError: no such agent is configured.
             NotSupportedError: this agent keeps no conversations that we can read.
             SessionNotFoundError: it has no such conversation.
             BusyError: somebody is still having it.
+            FolderNotTrustedError: its folder brings settings that the agent cannot leave out.
             StorageError: the disk refused.
         """
         known = self._session_of(params)
         if known is not None:
             return known
         past = await self._past(params)
-        cwd, options = await asyncio.to_thread(self._place, Path(past.cwd))
+        agent = self._services.shelf.agent(params.agent)
+        cwd, options = await asyncio.to_thread(self._place, agent, Path(past.cwd))
         past = msgspec.structs.replace(past, cwd=cwd)
         return self._session_of(params) or self._keep(caller, params, past, options)
 
@@ -90,25 +94,32 @@ class Imports:
             raise InvalidRequestError("nothing was said in it")
         return past
 
-    def _place(self, cwd: Path) -> tuple[str, Options]:
+    def _place(self, agent: Agent, cwd: Path) -> tuple[str, AgentOptions]:
         """Return the resolved folder, which need not exist any more, and the options for it.
 
         Nobody is asked about a folder now, and its first message may come much later: what it
-        brings along is left out, unless it is trusted already."""
+        brings along is left out, unless it is trusted already. An agent that cannot leave it out
+        needs the trust now, if there is anything."""
         trusted = self._services.trusted
+        without = agent.restricted({})
         try:
             cwd = cwd.resolve()
-        except (OSError, RuntimeError):  # a loop of links
-            return str(cwd), restricted(Options())
+        except (OSError, RuntimeError):  # a loop of links: no agent starts there
+            return str(cwd), without or {}
         trusting = self._services.folder_settings == "trust"
-        holds = trusted is None or trusting or trusted.holds(cwd)
-        return str(cwd), Options() if holds else restricted(Options())
+        if trusted is None or trusting or trusted.holds(cwd, agent.kind):
+            return str(cwd), {}
+        if without is None:
+            check_folder(trusted, agent, cwd, settings_in(cwd, agent.trust_files))
+        return str(cwd), without or {}
 
     def _session_of(self, params: ImportParams) -> Imported | None:
         """The session that has this conversation, whoever opened it and how."""
-        wanted = imported_id(params)
+        wanted, kind = imported_id(params), self._services.shelf.kind_of(params.agent)
         for row in self._sessions.rows():
-            if row.session == wanted or row.conversation == params.conversation:
+            # agents of different kinds may use the same id for different conversations
+            same = row.conversation == params.conversation and (not kind or row.kind in ("", kind))
+            if row.session == wanted or same:
                 return Imported(
                     session=row.session,
                     conversation=params.conversation,
@@ -118,7 +129,9 @@ class Imports:
                 )
         return None
 
-    def _keep(self, caller: Caller, params: ImportParams, past: Past, options: Options) -> Imported:
+    def _keep(
+        self, caller: Caller, params: ImportParams, past: Past, options: AgentOptions
+    ) -> Imported:
         services = self._services
         title = (params.title or past.title)[:MAX_TITLE]
         spec = OpenSpec(
@@ -128,10 +141,11 @@ class Imports:
             labels={IMPORTED: params.conversation},
             agent_session=params.conversation,
             resume=True,
-            options=options,
+            agent_options=options,
         )
         now_ms = services.now_ms()
-        context = Context(now_ms=now_ms, principal=caller.principal)
+        kind = services.shelf.kind_of(spec.agent)
+        context = Context(now_ms=now_ms, principal=caller.principal, kind=kind)
         step = Step(new_memory(imported_id(params), now_ms), now_ms, services.blobs, _no_agent)
         step.begun(import_session(spec, context, archived=params.archived), past.events)
         write = step.write()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from flybridge.errors import StorageError
-from flybridge.session.authorisation import Caller, knows
 from flybridge.runtime.methods.panels import Panels, Prompt, open_prompts
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import Caller, knows
 
 MAX_SHOWN = 500
 

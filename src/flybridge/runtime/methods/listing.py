@@ -7,10 +7,10 @@ from typing import Literal
 import msgspec
 
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import OURS, Caller, knows
 from flybridge.runtime.changes import Changes
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import OURS, Caller, knows
 from flybridge.session.ports import SessionRow
 from flybridge.session.state import LastAlarm
 
@@ -35,6 +35,7 @@ class Listed(msgspec.Struct, kw_only=True):
     conversation: str = ""  # the agent's own id of it
     since_ms: int = 0  # when it began to wait for that
     tool: str = ""  # the one that runs, or that a person is asked about
+    tool_kind: str = ""  # of the one that a person is asked about
     queued: int = 0
     ended: str = ""  # how the last turn did
     cost_usd: float = 0.0
@@ -42,6 +43,7 @@ class Listed(msgspec.Struct, kw_only=True):
     mode: str = ""
     agent_io: str = ""  # the agent talks over "sockets" or "pipes"; "": neither, or no agent
     alarm: LastAlarm | None = None  # the latest
+    kind: str = ""  # of the agent; "": opened before kinds were recorded
 
 
 class ChangesParams(msgspec.Struct, kw_only=True):
@@ -114,6 +116,7 @@ def listed(sessions: Sessions, row: SessionRow) -> Listed:
         prompts=0,
         conversation=row.conversation,
         alarm=row.alarm,
+        kind=row.kind,
     )
     if live is None:
         return one
@@ -123,5 +126,6 @@ def listed(sessions: Sessions, row: SessionRow) -> Listed:
     one.cost_usd, one.model, one.mode = shown.cost_usd, shown.model, shown.mode
     one.agent_io = shown.agent_io
     asked = [prompt.tool for prompt in shown.prompts]
+    one.tool_kind = shown.prompts[0].tool_kind if shown.prompts else ""
     one.tool = next(iter([*asked, *(tool.name for tool in shown.tools)]), "")
     return one

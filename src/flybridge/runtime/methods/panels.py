@@ -15,15 +15,25 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from flybridge.model import events as e
+from flybridge.model.capabilities import Capabilities
 from flybridge.model.deliveries import Entry
 from flybridge.model.ids import PromptId, SessionId
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.methods.checkout import checkout_of
+from flybridge.model.offers import Offer
+from flybridge.model.options import FAST
+from flybridge.model.queries import ModelInfo
+from flybridge.model.questions import PromptQuestion
+from flybridge.model.tasks import AgentTask
+from flybridge.model.tools import NO_SUBJECT, ToolKind, ToolSubject
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.log_scan import Wanted, slices
+from flybridge.runtime.methods.checkout import checkout_of
 from flybridge.runtime.methods.sessions import Question
+from flybridge.runtime.services import Installed
 from flybridge.runtime.sessions import Sessions
-from flybridge.session.ports import Journal
+from flybridge.session.authorisation import Caller
+from flybridge.session.modes import in_order
+from flybridge.session.old_tools import kind_of
+from flybridge.session.ports import DescribesModels, Journal
 from flybridge.session.views import SessionView
 
 MAX_GATHERED = 64
@@ -63,17 +73,21 @@ class Gathered(msgspec.Struct):
 
     after: int = 0
     ready: e.AgentReady | None = None
+    models: Raw = Raw(b"{}")  # the newest detail in which the agent described its models
     tasks: Raw = Raw(b"[]")
+    items: tuple[AgentTask, ...] = ()  # the tasks, typed
     turn: e.TurnEnded | None = None  # the last that ended
     prompts: dict[PromptId, PromptEvent] = {}
 
     def take(self, entry: Entry) -> None:
         match entry.event:
             case e.AgentReady() as ready:
+                if ready.detail is not UNSET and "models" in _fields(ready.detail):
+                    self.models = ready.detail
                 before = self.ready if _is_part(ready) else None
                 self.ready = ready if before is None else _joined(before, ready)
-            case e.Tasks(tasks=tasks):
-                self.tasks = tasks
+            case e.Tasks(tasks=tasks, items=items):
+                self.tasks, self.items = tasks, items
             case e.TurnEnded() as turn:
                 self.turn = turn
             case e.PermissionRequested() | e.QuestionRequested() as asked:
@@ -130,7 +144,8 @@ class Panels:
             case "prompts":
                 return {"prompts": open_prompts(live, await self.gathered(live))}
             case "tasks":
-                return {"tasks": (await self.gathered(live)).tasks}
+                found = await self.gathered(live)
+                return {"tasks": found.tasks, "items": found.items}
             case "cost":
                 return _cost(view, (await self.gathered(live)).turn)
             case "help":
@@ -159,13 +174,17 @@ class Prompt(msgspec.Struct, kw_only=True, omit_defaults=True):
     tool: str = ""
     input: Raw | UnsetType = UNSET
     questions: Raw | UnsetType = UNSET
+    asked: tuple[PromptQuestion, ...] = ()  # the questions, typed
     reason: str = ""
-    suggestions: tuple[Raw, ...] = ()
+    suggestions: tuple[Raw, ...] = ()  # deprecated: the agent's own form of ``offers``, by index
+    offers: tuple[Offer, ...] = ()
     can_edit: bool = False
     item: str = ""
     parent: str = ""
     by_agent: str = ""  # the kind of sub-agent that asks
     detail: Raw | UnsetType = UNSET
+    tool_kind: ToolKind | Literal[""] = ""
+    subject: ToolSubject = NO_SUBJECT
 
 
 def open_prompts(live: LiveSession, found: Gathered) -> list[Prompt]:
@@ -194,11 +213,13 @@ def _prompt(live: LiveSession, asked: PromptEvent, since_ms: int) -> Prompt:
         by_agent=asked.agent,
     )
     if isinstance(asked, e.QuestionRequested):
-        one.questions = asked.questions
+        one.questions, one.asked = asked.questions, asked.asked
         return one
     one.kind = "permission"
     one.tool, one.input, one.reason = asked.tool, asked.input, asked.reason
     one.suggestions, one.can_edit, one.detail = asked.suggestions, asked.can_edit, asked.detail
+    one.offers = asked.offers
+    one.tool_kind, one.subject = kind_of(asked.kind, asked.tool), asked.subject
     return one
 
 
@@ -225,16 +246,20 @@ def _cost(view: SessionView, turn: e.TurnEnded | None) -> dict[str, object]:
 
 
 def _settings(live: LiveSession, view: SessionView, found: Gathered) -> dict[str, object]:
-    version = live.memory.state.version
-    installed = live.installed or live.services.shelf.running(view.agent, version)
-    can = installed.capabilities
+    state = live.memory.state
+    installed = live.installed or live.services.shelf.running(
+        state.agent, state.kind, state.version
+    )
+    can = installed.capabilities if installed else Capabilities(agent=state.agent, steers=False)
     return {
         "model": view.model,
         "mode": view.mode,
-        "modes": sorted(can.modes),
+        "modes": in_order(can.known_modes, can.modes),
+        "known_modes": can.known_modes,
         "efforts": sorted(can.efforts),
-        "effort": live.memory.state.options.effort,
-        "fast": live.memory.state.options.fast,
+        "models": _models(installed, found),
+        "effort": live.memory.state.start.effort,
+        "fast": bool(live.memory.state.start.agent_options.get(FAST)),
         "commands": sorted(can.commands),
         "steers": can.steers,
         "at_start": sorted(can.at_start),
@@ -242,6 +267,12 @@ def _settings(live: LiveSession, view: SessionView, found: Gathered) -> dict[str
             "output_style", Raw(b"null")
         ),
     }
+
+
+def _models(installed: Installed | None, found: Gathered) -> tuple[ModelInfo, ...]:
+    """Return the models that the agent described itself; an agent may have to be asked instead."""
+    agent: object = installed.agent if installed is not None else None
+    return agent.models(found.models).models if isinstance(agent, DescribesModels) else ()
 
 
 def _is_part(ready: e.AgentReady) -> bool:

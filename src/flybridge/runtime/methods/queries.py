@@ -10,6 +10,7 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.errors import (
@@ -20,12 +21,14 @@ from flybridge.errors import (
     QueryFailedError,
 )
 from flybridge.model.deliveries import Answer
+from flybridge.model.queries import RAW, RESULTS, QueryName, QueryResult
 from flybridge.session.ports import Driver
 
 if TYPE_CHECKING:
     from flybridge.runtime.live_session import LiveSession
 
 MAX_OPEN = 64
+NO_PARAMS = Raw(b"{}")
 WITHIN_S = 15.0  # a driver gives up before that
 
 
@@ -45,6 +48,28 @@ class Queries:
         return len(self._waiting)
 
     async def ask(self, name: str, params: Raw) -> Raw:
+        """Put one of the agent's own queries; return the agent's own object.
+
+        Raises:
+            As ``info`` does.
+        """
+        return await self._ask(RAW + name, params)
+
+    async def info(self, name: QueryName, params: Raw = NO_PARAMS) -> QueryResult:
+        """Ask the agent something that every agent may be asked; return our own struct.
+
+        Raises:
+            BusyError: no agent is running, or too much is being asked.
+            NotSupportedError: this agent, or this version of it, cannot be asked that.
+            QueryFailedError: it refused, died, took too long, or made no sense.
+        """
+        answer = await self._ask(name, params)
+        try:
+            return msgspec.json.decode(answer, type=RESULTS[name])
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise QueryFailedError(f"the answer cannot be read: {error}") from error
+
+    async def _ask(self, name: str, params: Raw) -> Raw:
         """Ask the agent something beside the conversation.
 
         Raises:
@@ -61,7 +86,7 @@ class Queries:
             raise BusyError("the agent is not running")
         ref, answer = self._expect()
         try:
-            driver.query(live.session, ref, name, params)
+            driver.query(live.session, ref, name, params, live.services.now_ms())
             self._drain()
             return await asyncio.wait_for(answer, WITHIN_S)
         except TimeoutError:

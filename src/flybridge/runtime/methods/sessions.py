@@ -23,10 +23,22 @@ from flybridge.errors import (
     SessionNotFoundError,
 )
 from flybridge.model.audit import Record
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec, Options, StartOptions, Transport
 from flybridge.model.ids import SessionId
+from flybridge.model.legacy_options import joined, start_fields
+from flybridge.model.options import AgentOptions, Value
 from flybridge.model.requests import Ask
 from flybridge.runtime.access.blobs import BlobAccess
+from flybridge.runtime.access.ci_keys import check_key
+from flybridge.runtime.access.folders import (
+    check_folder,
+    is_restricted,
+    resolve_folder,
+    restricted,
+    settings_in,
+)
+from flybridge.runtime.methods.imports import ImportParams, Imports
+from flybridge.runtime.sessions import Sessions, session_id
 from flybridge.session.authorisation import (
     KEY,
     OPENER,
@@ -38,23 +50,13 @@ from flybridge.session.authorisation import (
     knows,
     who,
 )
-from flybridge.runtime.access.ci_keys import check_key
-from flybridge.runtime.access.folders import (
-    check_folder,
-    is_restricted,
-    obeyed_in,
-    resolve_folder,
-    restricted,
-)
-from flybridge.runtime.methods.imports import ImportParams, Imports
-from flybridge.runtime.sessions import Sessions, session_id
 from flybridge.session.ports import Blobs, Journal
 
 MAX_PAGE_BYTES = 1 << 20
 MAX_REQUEST_ID = 200
 MAX_LABELS = 32
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")  # Claude's is a UUID
+_CONVERSATION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 Answering: TypeAlias = Callable[[Caller, Any], Awaitable[object]]
 
 
@@ -83,7 +85,12 @@ class OpenParams(msgspec.Struct, kw_only=True):
     fork: bool = False  # in a copy of it
     continue_latest: bool = False  # go on with what was last talked about in cwd
     from_pr: str = ""  # go on with the conversation of a pull request
-    options: Options = Options()
+    effort: str = ""
+    budget_usd: float = 0.0  # 0: no limit
+    transport: Transport = "stdio"
+    agent_options: dict[str, Any] = {}  # by name; the agent's schema says which there are
+    configured: bool = True  # False: without what the configuration sets for the agent
+    options: Options = Options()  # as 0.1 took them; accepted for one release
     folder: Literal["ask", "trust", "restrict"] = "ask"  # what to do with settings it brings
     key_digest: str = ""  # SHA-256, in hex, of a key: who has that is taken for its opener
     ci_key: str = ""  # of a program without a terminal, for a mode that asks less
@@ -91,6 +98,7 @@ class OpenParams(msgspec.Struct, kw_only=True):
 
 class FolderParams(msgspec.Struct, kw_only=True):
     folder: str
+    agent: str = ""  # for agents of its kind; "": the default kind, or to remove: every kind
 
 
 class QueryParams(msgspec.Struct, kw_only=True):
@@ -162,7 +170,8 @@ class SessionQuestions:
         return {"stopped": True}
 
     async def open(self, caller: Caller, params: OpenParams) -> object:
-        self._check_grants(caller, params)
+        start = self._start_options(params)
+        await self._check_grants(caller, params, start)
         cwd = await asyncio.to_thread(resolve_folder, params.cwd)
         if not 0 < len(params.request) <= MAX_REQUEST_ID:
             raise InvalidRequestError(f"a request id has 1 to {MAX_REQUEST_ID} characters")
@@ -173,7 +182,8 @@ class SessionQuestions:
         key = {KEY: params.key_digest} if params.key_digest else {}
         self._check_reused(caller, params, str(cwd))
         self._check_resumed(caller, params)
-        options = await self._options_in(cwd, caller, params)
+        options = await self._options_in(cwd, caller, params, start.agent_options)
+        start = msgspec.structs.replace(start, agent_options=options)
         spec = OpenSpec(
             agent=params.agent,
             cwd=str(cwd),
@@ -186,26 +196,65 @@ class SessionQuestions:
             fork=params.fork,
             continue_latest=params.continue_latest,
             from_pr=params.from_pr,
-            options=options,
+            **start_fields(start),
         )
         session = await self._sessions.open(
             spec, principal=caller.principal, request=params.request
         )
         return {"session": session, **({"resumed": params.resume} if params.resume else {})}
 
-    def _check_grants(self, caller: Caller, params: OpenParams) -> None:
+    def _start_options(self, params: OpenParams) -> StartOptions:
+        """Return what the session is opened with: what was asked for over what is configured.
+
+        Raises:
+            AgentNotFoundError: no such agent is configured.
+            InvalidOptionError: the agent has no such option, or not with that value.
+        """
+        schema = self._sessions.services.shelf.agent(params.agent).options
+        asked = StartOptions(
+            effort=params.effort,
+            budget_usd=params.budget_usd,
+            transport=params.transport,
+            agent_options=params.agent_options,
+        )
+        start = joined(asked, params.options)
+        values = {**self._configured(params), **start.agent_options}
+        schema.check_common(params.agent, effort=start.effort, budget_usd=start.budget_usd)
+        typed = schema.validate(values, params.agent)
+        return msgspec.structs.replace(start, agent_options=typed)
+
+    def _configured(self, params: OpenParams) -> Mapping[str, Value]:
+        if not params.configured:
+            return {}
+        return self._sessions.services.agent_defaults.get(params.agent, {})
+
+    async def _check_grants(self, caller: Caller, params: OpenParams, start: StartOptions) -> None:
         """Refuse what only a person may grant, unless a CI key allows the permission mode.
 
         Raises:
             NotAllowedError: the caller is no person, and no key allows it.
         """
-        if "admin" in caller.scopes or not grants(params.mode, params.options):
+        if "admin" in caller.scopes:
             return
-        if option := grants("", params.options):
+        services, owners = self._sessions.services, self._configured(params)
+        schema = services.shelf.agent(params.agent).options
+        asked = {
+            name: value for name, value in start.agent_options.items() if owners.get(name) != value
+        }
+        if option := grants("", (), schema, asked):
             text = f"The option {option} needs an interactive terminal."
             raise NotAllowedError("admin", message=text)
-        services = self._sessions.services
-        key = check_key(services.ci_keys, caller, params.ci_key, params.mode, services.now_ms())
+        known = (await services.shelf.capabilities(params.agent)).known_modes if params.mode else ()
+        if not grants(params.mode, known, schema, asked):
+            return
+        key = check_key(
+            services.ci_keys,
+            caller,
+            params.ci_key,
+            kind=services.shelf.agent(params.agent).kind,
+            mode=params.mode,
+            now_ms=services.now_ms(),
+        )
         if key is None:
             text = f"--permission-mode {params.mode[:40]} needs an interactive terminal or a CI key"
             raise NotAllowedError("admin", message=f'{text} (see "Run in CI").')
@@ -221,48 +270,74 @@ class SessionQuestions:
         )
 
     async def trust_list(self, _: Caller, __: NoParams) -> object:
+        """``folders`` are those of the first kind of agent, as clients of older versions know."""
         trusted = self._sessions.trusted
-        return {"folders": trusted.all() if trusted is not None else []}
+        if trusted is None:
+            return {"folders": [], "kinds": {}}
+        return {"folders": trusted.all(), "kinds": trusted.by_kind()}
 
     async def trust_add(self, _: Caller, params: FolderParams) -> object:
+        kind = self._kind_of(params.agent)
         folder = await asyncio.to_thread(resolve_folder, params.folder)
         if self._sessions.trusted is not None:
-            self._sessions.trusted.add(folder)
+            self._sessions.trusted.add(folder, *kind)
         return {}
 
     async def trust_remove(self, _: Caller, params: FolderParams) -> object:
         trusted = self._sessions.trusted
         if trusted is None:
             return {"removed": False}
-        return {"removed": await asyncio.to_thread(trusted.remove, Path(params.folder))}
+        kind = self._kind_of(params.agent)
+        return {"removed": await asyncio.to_thread(trusted.remove, Path(params.folder), *kind)}
 
-    async def _options_in(self, cwd: Path, caller: Caller, params: OpenParams) -> Options:
-        """The options, once somebody answered for what the folder brings along."""
+    def _kind_of(self, agent: str) -> tuple[str, ...]:
+        """Return the kind of a configured agent, or nothing where no agent is named.
+
+        Raises:
+            AgentNotFoundError: no such agent is configured.
+        """
+        return (self._sessions.services.shelf.agent(agent).kind,) if agent else ()
+
+    async def _options_in(
+        self, cwd: Path, caller: Caller, params: OpenParams, options: AgentOptions
+    ) -> AgentOptions:
+        """Return the options, once somebody answered for the settings that the folder brings.
+
+        Raises:
+            AgentNotFoundError: no such agent is configured.
+            FolderNotTrustedError: nobody answered.
+            NotSupportedError: the agent cannot be started without the settings of its folder.
+        """
         trusted = self._sessions.trusted
-        asked = trusted is not None or params.folder == "restrict"
-        if not asked or is_restricted(params.options):  # as the session this one goes on from
-            return params.options
-        found = await asyncio.to_thread(obeyed_in, cwd)
-        if params.folder == "restrict" and found:
-            return restricted(params.options)
-        if trusted is None or not found or await asyncio.to_thread(trusted.holds, cwd):
-            return params.options
+        if trusted is None and params.folder != "restrict":
+            return options
+        agent = self._sessions.services.shelf.agent(params.agent)
+        if is_restricted(agent, options):  # as the session this one goes on from
+            return options
+        settings = await asyncio.to_thread(settings_in, cwd, agent.trust_files)
+        if params.folder == "restrict" and settings:
+            return restricted(agent, options)
+        if trusted is None or not settings:
+            return options
+        if await asyncio.to_thread(trusted.holds, cwd, agent.kind):
+            return options
         configured = self._sessions.services.folder_settings
         if params.folder == "ask" and configured != "ask":  # the owner's file answers for them
-            return params.options if configured == "trust" else restricted(params.options)
+            return options if configured == "trust" else restricted(agent, options)
         if params.folder == "trust":
             authorise(caller, "admin", {})
-            trusted.add(cwd)
+            trusted.add(cwd, agent.kind)
             self._audit(
                 Record(
                     event="folder.trust",
                     outcome="done",
                     target=str(cwd),
+                    detail=agent.kind,
                     **who(caller),
                 )
             )
-        await asyncio.to_thread(check_folder, trusted, cwd, found)
-        return params.options
+        await asyncio.to_thread(check_folder, trusted, agent, cwd, settings)
+        return options
 
     def _check_reused(self, caller: Caller, params: OpenParams, cwd: str) -> None:
         """The same request again is the same session; elsewhere it would be another request."""
@@ -283,10 +358,26 @@ class SessionQuestions:
             return
         if not _CONVERSATION.fullmatch(params.resume):
             raise InvalidRequestError(f"not the id of a conversation: {params.resume[:50]!r}")
+        self._check_kind(params)
         holder = self._sessions.holder_of(params.resume)
         again = session_id(caller.principal, params.request)
         if not params.fork and holder not in (None, again):
             raise BusyError(f"session {holder} has this conversation open; fork it")
+
+    def _check_kind(self, params: OpenParams) -> None:
+        """Refuse to resume what an agent of the same name and another kind has said.
+
+        Raises:
+            AgentUnavailableError: the name had another kind then.
+        """
+        shelf = self._sessions.services.shelf
+        refusals = [
+            shelf.refusal(row.agent, row.kind, runs=False)
+            for row in self._sessions.rows()
+            if row.agent == params.agent and params.resume in (row.conversation, *row.conversations)
+        ]
+        if refusals and refusals[0] is not None and all(refusals):
+            raise refusals[0]
 
     async def view(self, _: Caller, params: SessionParams) -> object:
         live = self._sessions.get(params.session)

@@ -14,10 +14,10 @@ import msgspec
 
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller, knows
 from flybridge.runtime.log_scan import Wanted, slices
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
+from flybridge.session.authorisation import Caller, knows
 from flybridge.session.ports import Journal, SessionRow
 
 BYTES_PER_CALL = 256 << 20

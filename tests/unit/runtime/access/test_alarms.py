@@ -1,26 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.access.alarms import AGAIN_MS
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
-from tests.harness.runtime_harness import House, ListClient, steps
+from flybridge.session.authorisation import Caller
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House, ListClient
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 def somebody(principal: str = "token:1", **more: bool) -> ListClient:

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,19 +10,13 @@ from flybridge.model import commands as c
 from flybridge.model.content import Image, Text
 from flybridge.runtime.access import blobs as blob_access
 from flybridge.runtime.access.blobs import BlobAccess, digests_in
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.live_session import LiveSession
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import BLOB_BYTES
-from tests.harness.runtime_harness import EVERYTHING, House, ListClient, steps
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import EVERYTHING, House, ListClient
 
 DIGEST = hashlib.sha256(b"x").hexdigest()
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 def bound(*sessions: str, credential: str = "1") -> Caller:

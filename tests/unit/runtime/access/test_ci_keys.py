@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.auth.peer import ALL, OPEN, TALK
 from flybridge.errors import NotAllowedError
 from flybridge.model.ci_key import CiKey
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.access.ci_keys import check_key, digest_of
-from flybridge.auth.peer import ALL, OPEN, TALK
+from flybridge.session.authorisation import Caller
 
 SECRET = "s" * 43
 GIVEN = f"fbc_abc.{SECRET}"
@@ -35,10 +35,17 @@ class Keys:
 
 
 def test_c03_a_key_allows_the_modes_that_a_person_named() -> None:
-    assert check_key(Keys(), JOB, GIVEN, "acceptEdits", 999) == KEY
-    assert check_key(Keys(), JOB, "", "acceptEdits", 999) is None
+    assert check_key(Keys(), JOB, GIVEN, kind="claude", mode="acceptEdits", now_ms=999) == KEY
+    assert check_key(Keys(), JOB, "", kind="claude", mode="acceptEdits", now_ms=999) is None
     with pytest.raises(NotAllowedError, match="allows acceptEdits, but not bypassPermissions"):
-        check_key(Keys(), JOB, GIVEN, "bypassPermissions", 999)
+        check_key(Keys(), JOB, GIVEN, kind="claude", mode="bypassPermissions", now_ms=999)
+
+
+def test_c03_a_key_is_for_one_kind_of_agent() -> None:
+    """A mode of the same name can grant more in another agent."""
+    with pytest.raises(NotAllowedError, match="the kind claude, demo, not courier"):
+        check_key(Keys(), JOB, GIVEN, kind="courier", mode="acceptEdits", now_ms=0)
+    assert check_key(Keys(), JOB, GIVEN, kind="demo", mode="acceptEdits", now_ms=0) == KEY
 
 
 @pytest.mark.parametrize(
@@ -47,14 +54,14 @@ def test_c03_a_key_allows_the_modes_that_a_person_named() -> None:
 )
 def test_c03_what_is_no_key_allows_nothing(given: str) -> None:
     with pytest.raises(NotAllowedError, match="unknown, expired or revoked"):
-        check_key(Keys(), JOB, given, "acceptEdits", 0)
+        check_key(Keys(), JOB, given, kind="claude", mode="acceptEdits", now_ms=0)
     with pytest.raises(NotAllowedError):
-        check_key(None, JOB, GIVEN, "acceptEdits", 0)
+        check_key(None, JOB, GIVEN, kind="claude", mode="acceptEdits", now_ms=0)
 
 
 def test_c03_a_key_that_is_over_allows_nothing() -> None:
     with pytest.raises(NotAllowedError, match="unknown, expired or revoked"):
-        check_key(Keys(), JOB, GIVEN, "acceptEdits", 1000)
+        check_key(Keys(), JOB, GIVEN, kind="claude", mode="acceptEdits", now_ms=1000)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +76,4 @@ def test_c03_a_key_that_is_over_allows_nothing() -> None:
 def test_c03_an_agent_or_somebody_from_elsewhere_cannot_use_a_key(changed: dict[str, Any]) -> None:
     caller = msgspec.structs.replace(JOB, **changed)
     with pytest.raises(NotAllowedError):
-        check_key(Keys(), caller, GIVEN, "acceptEdits", 0)
+        check_key(Keys(), caller, GIVEN, kind="claude", mode="acceptEdits", now_ms=0)

@@ -9,16 +9,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from flybridge.auth.peer import OPEN, TALK
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record
-from flybridge.session.authorisation import KEY, Caller
 from flybridge.runtime.access.claims import digest_of
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.overview import Overview
-from flybridge.auth.peer import OPEN, TALK
-from tests.harness.runtime_harness import House, ListClient, steps
+from flybridge.session.authorisation import KEY, Caller
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House, ListClient
 
 SECRET = "k" * 43
 ASK = steps({"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"})

@@ -7,17 +7,37 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import AgentStartError
 from flybridge.model import events as e
 from flybridge.model.audit import Record
-from flybridge.model.capabilities import OpenSpec, Options
+from flybridge.model.capabilities import OpenSpec
 from flybridge.model.deliveries import Stage
-from flybridge.session.authorisation import Caller
+from flybridge.model.options import AgentOptions
+from flybridge.runtime.access import folders
+from flybridge.runtime.access.folders import check_start, settings_in
 from flybridge.runtime.dispatcher import Desk
-from flybridge.runtime.access.folders import check_start, instructions_in, obeyed_in, restricted
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.session.authorisation import Caller
 from flybridge.store.trusted import TrustedFolders
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import House, ListClient, until
+from tests.harness.other_agent import PROGRAM, WITHOUT_FOLDER, CourierAgent
+from tests.harness.runtime_harness import House, ListClient
+from tests.harness.waiting import until
+
+CLAUDE = ClaudeAgent()
+
+
+def obeyed_in(cwd: Path, home: Path | None = None) -> list[str]:
+    return settings_in(cwd, CLAUDE.trust_files, home)
+
+
+def instructions_in(cwd: Path) -> list[str]:
+    return folders.instructions_in(cwd, CLAUDE.trust_files)
+
+
+def restricted(options: AgentOptions) -> AgentOptions:
+    return CLAUDE.restricted(options)
 
 
 def write(folder: Path, name: str) -> str:
@@ -162,7 +182,7 @@ async def test_abuse_41_it_is_opened_with_its_settings_left_out(hostile: Hostile
 async def test_a08_a_session_without_its_folders_settings_goes_on_without_a_question(
     hostile: Hostile,
 ) -> None:
-    options = msgspec.to_builtins(restricted(Options()))
+    options = msgspec.to_builtins(restricted({}))
     assert await hostile.open(options=options) == ""
     assert hostile.trusted.all() == []
 
@@ -223,7 +243,8 @@ async def test_folders_are_trusted_by_an_admin_only(hostile: Hostile) -> None:
     assert (await house.ask("trust.add", folder="/no/such")).error == "invalid_request"
     assert (await house.ask("trust.add", folder=folder)).error == ""
     listed = await house.ask("trust.list", somebody)
-    assert msgspec.json.decode(listed.value) == {"folders": [folder]}  # type: ignore[arg-type]
+    answer = msgspec.json.decode(listed.value)  # type: ignore[arg-type]
+    assert answer == {"folders": [folder], "kinds": {"claude": [folder]}}
     gone = await house.ask("trust.remove", folder=folder)
     assert msgspec.json.decode(gone.value) == {"removed": True}  # type: ignore[arg-type]
     assert await hostile.open() == "folder_not_trusted"
@@ -315,10 +336,177 @@ def test_a07_an_old_path_is_resolved_for_the_start(tmp_path: Path) -> None:
     trusted = TrustedFolders(tmp_path / "trusted")
     spec = OpenSpec(agent="claude", cwd=str(link))
     with pytest.raises(AgentStartError, match="now leads elsewhere"):
-        check_start(trusted, spec)
-    without = OpenSpec(agent="claude", cwd=str(link), options=restricted(Options()))
-    assert check_start(trusted, without).cwd == str(repo)
+        check_start(trusted, CLAUDE, spec)
+    without = OpenSpec(agent="claude", cwd=str(link), agent_options=restricted({}))
+    assert check_start(trusted, CLAUDE, without).cwd == str(repo)
     trusted.add(repo)
-    assert check_start(trusted, spec).cwd == str(repo)
+    assert check_start(trusted, CLAUDE, spec).cwd == str(repo)
     missing = OpenSpec(agent="claude", cwd=str(tmp_path / "missing"))
-    assert check_start(trusted, missing) == missing
+    assert check_start(trusted, CLAUDE, missing) == missing
+
+
+async def test_settings_that_a_folder_gains_are_asked_about_before_the_next_start(
+    hostile: Hostile,
+) -> None:
+    house, plain = hostile.house, hostile.house.folder / "plain"
+    plain.mkdir()
+    live = await house.open(cwd=str(plain), request="plain")
+    await house.say(live, "hi", "r1")
+    await house.sessions.stop_agent(live.session)
+    write(plain, ".claude/settings.json")
+    await house.say(live, "again", "r2", Stage.ACCEPTED)
+    await until(lambda: len(house.client.of(e.AgentExited)) == 2)
+    exited = house.client.of(e.AgentExited)[-1]
+    assert exited.why == "not_started"
+    assert f"{plain} has settings now" in exited.stderr_tail
+    assert "flybridge trust add --agent recorder" in exited.stderr_tail
+    hostile.trusted.add(plain)
+    await house.say(live, "once more", "r3")
+    starts = [line for line in recorder.read_record(str(house.record)) if line.kind == "started"]
+    assert len(starts) == 2
+
+
+def test_a_session_that_nobody_was_asked_about_goes_on(tmp_path: Path) -> None:
+    repo = tmp_path / "repo"
+    write(repo, ".mcp.json")
+    trusted = TrustedFolders(tmp_path / "trusted")
+    spec = OpenSpec(agent="claude", cwd=str(repo))
+    with pytest.raises(AgentStartError, match="has settings now"):
+        check_start(trusted, CLAUDE, spec)
+    assert check_start(trusted, CLAUDE, spec, "trust") == spec
+    assert check_start(trusted, CLAUDE, spec, asked=False) == spec
+    without = check_start(trusted, CLAUDE, spec, "restrict")
+    assert without.agent_options == restricted({})
+
+
+# ---- an agent that is not Claude Code --------------------------------------------------------
+
+
+@pytest.fixture
+async def other(hostile: Hostile) -> Hostile:
+    """The house of ``hostile``, with two agents that are not Claude Code besides."""
+    program = [*PROGRAM, "--record", str(hostile.house.record)]
+    recorder_agent = hostile.house.services.shelf.agent("recorder")
+    environment = {"PATH": "/usr/bin:/bin"}
+    agents = {
+        "recorder": (recorder_agent, environment),
+        "courier": (CourierAgent(program=program), environment),
+        "bound": (CourierAgent(name="bound", program=program, can_restrict=False), environment),
+    }
+    hostile.house.services.shelf = AgentShelf(agents)
+    return hostile
+
+
+def test_each_agent_has_its_own_settings_and_instructions(tmp_path: Path) -> None:
+    files = CourierAgent.trust_files
+    repo, inner = tmp_path / "repo", tmp_path / "repo" / "inner"
+    write(tmp_path, ".courier/config.toml")  # above the repository: not read
+    at_root, below = write(repo, ".courier/config.toml"), write(inner, "deep/er/courier.json")
+    write(repo, ".courier/notes.md")  # beside a file of settings, not in a folder of settings
+    write(repo, "courier.json")  # not read above
+    write(inner, ".claude/settings.json")
+    write(inner, ".mcp.json")
+    (repo / ".git").mkdir()
+    text = write(repo, "COURIER.md")
+    assert settings_in(inner, files) == [at_root, below]
+    assert folders.instructions_in(inner, files) == [text]
+    assert settings_in(repo, files, home=repo) == [str(repo / "courier.json")]
+    assert settings_in(inner, files, home=repo) == [below]
+    (inner / ".courier").symlink_to("/nowhere")  # it may lead somewhere by and by
+    assert str(inner / ".courier") in settings_in(inner, files)
+
+
+async def test_settings_are_asked_about_for_the_agent_that_obeys_them(other: Hostile) -> None:
+    assert await other.open(agent="courier") == ""  # .claude is nothing to it
+    folder = other.house.folder / "mixed"
+    path, text = write(folder, ".courier/config.toml"), write(folder, "COURIER.md")
+    assert await other.open(cwd=str(folder), request="r2") == ""  # and .courier nothing to Claude
+    reply = await other.house.ask("open", agent="courier", cwd=str(folder), request="r3")
+    assert reply.error == "folder_not_trusted"
+    for words in (
+        path,
+        "--folder restrict",
+        "--folder trust",
+        "folder_settings",
+        "--agent courier",
+    ):
+        assert words in reply.message
+    details = msgspec.json.decode(reply.value)  # type: ignore[arg-type]
+    assert (details["files"], details["instructions"]) == (path, text)
+    assert (details["agent"], details["restrict"]) == ("courier", "supported")
+
+
+async def test_trust_for_one_kind_of_agent_says_nothing_about_another(other: Hostile) -> None:
+    write(other.repo, "courier.json")
+    assert await other.open(agent="courier", folder="trust") == ""
+    assert other.trusted.by_kind() == {"courier": [str(other.repo)]}
+    assert await other.open(agent="courier", request="r2") == ""
+    assert await other.open(agent="bound", request="r3") == ""  # of the same kind
+    assert await other.open(agent="recorder", request="r4") == "folder_not_trusted"
+    noted = [(note.event, note.target, note.detail) for note in other.noted]
+    assert ("folder.trust", str(other.repo), "courier") in noted
+    listed = await other.house.ask("trust.list")
+    answer = msgspec.json.decode(listed.value)  # type: ignore[arg-type]
+    assert answer == {"folders": [], "kinds": {"courier": [str(other.repo)]}}
+
+
+async def test_trust_from_before_kinds_were_recorded_is_for_claude(other: Hostile) -> None:
+    write(other.repo, "courier.json")
+    other.trusted.add(other.repo)
+    assert await other.open(agent="recorder") == ""
+    assert await other.open(agent="courier", request="r2") == "folder_not_trusted"
+
+
+async def test_folders_are_trusted_by_the_name_of_an_agent(other: Hostile) -> None:
+    house, folder = other.house, str(other.repo)
+    assert (await house.ask("trust.add", folder=folder, agent="nobody")).error == "agent_not_found"
+    for agent in ("courier", "recorder"):
+        assert (await house.ask("trust.add", folder=folder, agent=agent)).error == ""
+    assert other.trusted.by_kind() == {"claude": [folder], "courier": [folder]}
+    assert (await house.ask("trust.remove", folder=folder, agent="bound")).error == ""
+    assert other.trusted.by_kind() == {"claude": [folder]}
+    assert (await house.ask("trust.add", folder=folder, agent="courier")).error == ""
+    assert (await house.ask("trust.remove", folder=folder)).error == ""
+    assert other.trusted.by_kind() == {}
+
+
+@pytest.mark.parametrize("by", ["flag", "configuration"])
+async def test_each_agent_is_restricted_in_its_own_way(other: Hostile, by: str) -> None:
+    write(other.repo, "courier.json")
+    how = {"folder": "restrict"} if by == "flag" else {}
+    other.house.services.folder_settings = "restrict" if by == "configuration" else "ask"
+    assert await other.open(agent="courier", **how) == ""
+    await until(lambda: other.house.record.exists() and other.house.record.read_text())
+    assert WITHOUT_FOLDER in other.house.record.read_text()
+    reply = await other.house.ask("open", agent="bound", cwd=str(other.repo), request="r2", **how)
+    assert reply.error == "not_supported"
+    for words in ("bound cannot leave out", "--folder trust", "folder_settings to trust"):
+        assert words in reply.message
+    assert [row.agent for row in other.house.sessions.rows()] == ["courier"]
+
+
+async def test_a_question_does_not_offer_what_the_agent_cannot_do(other: Hostile) -> None:
+    write(other.repo, "courier.json")
+    reply = await other.house.ask("open", agent="bound", cwd=str(other.repo), request="r2")
+    assert reply.error == "folder_not_trusted"
+    assert "restrict" not in reply.message
+    assert msgspec.json.decode(reply.value)["restrict"] == "unsupported"  # type: ignore[arg-type]
+
+
+def test_an_agent_that_cannot_be_restricted_does_not_start_where_a_link_leads(
+    tmp_path: Path,
+) -> None:
+    repo, link = tmp_path / "repo", tmp_path / "link"
+    write(repo, "courier.json")
+    link.symlink_to(repo)
+    trusted = TrustedFolders(tmp_path / "trusted")
+    spec = OpenSpec(agent="bound", cwd=str(link))
+    bound = CourierAgent(name="bound", can_restrict=False)
+    for policy in ("ask", "restrict"):
+        with pytest.raises(AgentStartError, match="now leads elsewhere"):
+            check_start(trusted, bound, spec, policy)
+    trusted.add(repo)  # for Claude
+    with pytest.raises(AgentStartError, match="now leads elsewhere"):
+        check_start(trusted, bound, spec)
+    trusted.add(repo, "courier")
+    assert check_start(trusted, bound, spec).cwd == str(repo)

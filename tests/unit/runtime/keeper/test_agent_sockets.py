@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,13 +34,6 @@ def loose(buffer_bytes):
 keeper_program.one_way_sockets = loose
 sys.exit(keeper_program.main())
 """
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    made.close()
 
 
 def ended(peer: Peer) -> tuple[int, int]:

@@ -21,8 +21,10 @@ from flybridge.runtime.keeper.client import (
     KeeperUnreachableError,
 )
 from flybridge.runtime.keeper.process import boot_id, fence
-from tests.harness.keeper_bench import SECRET, gone, py, sh
-from tests.harness.keepers import WAIT_S, Heard, Keepers, reaped
+from tests.harness.keeper_bench import SECRET, py, sh
+from tests.harness.keepers import Heard, Keepers, reaped
+from tests.harness.processes import is_gone
+from tests.harness.waiting import WAIT_S
 
 
 async def test_a_line_goes_out_and_comes_back(keepers: Keepers) -> None:
@@ -72,7 +74,7 @@ async def test_a_paused_link_hears_nothing_and_misses_nothing(keepers: Keepers) 
     link.pause()
     (started,) = keepers.started
     async with asyncio.timeout(WAIT_S):
-        while not gone(started.agent_pid):
+        while not is_gone(started.agent_pid):
             await asyncio.sleep(0.005)
     assert heard.exit is None
     link.resume()
@@ -86,7 +88,7 @@ async def test_after_end_nothing_is_left_and_nothing_is_lost(keepers: Keepers) -
     await link.wait_closed()
     (started,) = keepers.started
     await reaped(started.pid)  # gone, and no zombie of ours either
-    assert gone(started.agent_pid)
+    assert is_gone(started.agent_pid)
     assert list(keepers.folder.iterdir()) == []
     assert heard.lost == ""
 
@@ -186,7 +188,7 @@ async def test_what_a_dead_keepers_agent_left_behind_is_fenced(keepers: Keepers)
     stray = int(heard.output)
     os.kill(keepers.started[0].pid, signal.SIGKILL)
     await heard.until(lambda: heard.lost)
-    assert not gone(stray)
+    assert not is_gone(stray)
     welcome = link.welcome
     assert await fence(
         group=welcome.agent_pid,
@@ -195,8 +197,8 @@ async def test_what_a_dead_keepers_agent_left_behind_is_fenced(keepers: Keepers)
         marker=(program.MARKER, spec.incarnation),
         timeout_s=WAIT_S,
     )
-    assert gone(stray)
-    assert gone(welcome.agent_pid)
+    assert is_gone(stray)
+    assert is_gone(welcome.agent_pid)
 
 
 # ---- frames, however they are cut ---------------------------------------------------------------

@@ -8,7 +8,6 @@ import signal
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,17 +17,12 @@ from hypothesis import strategies as st
 from flybridge.runtime.keeper import keeper_program as program
 from flybridge.runtime.keeper.keeper_program import ACK, END, EOF, FRAME, INPUT, SIGNAL, Output
 from flybridge.runtime.keeper.process import start_time
-from tests.harness.keeper_bench import SECRET, Bench, Peer, eventually, gone, py, sh, stop
+from tests.harness.keeper_bench import SECRET, Bench, Peer, py, sh, stop
+from tests.harness.processes import is_gone
+from tests.harness.waiting import wait_until
 
 CAT = ["/bin/cat"]
 DEAF = sh("echo deaf; exec sleep 1000")  # never reads its input
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path)
-    yield made
-    made.close()
 
 
 def noise(size: int) -> bytes:
@@ -92,7 +86,7 @@ def read_by_patient(bench: Bench, agent: int, signum: int = signal.SIGUSR2) -> b
     """Have PATIENT read its input, to the end (SIGUSR2) or what there is (SIGHUP)."""
     os.kill(agent, signum)
     read = bench.folder / "read"
-    eventually(read.exists, "the agent has read its input")
+    wait_until(read.exists, "the agent has read its input")
     data = read.read_bytes()
     read.unlink()
     return data
@@ -404,7 +398,7 @@ def test_a_keeper_with_nothing_to_do_sleeps(bench: Bench, with_eof: bool) -> Non
     def sleeps() -> bool:
         return all(process_state(kept.pid) == "S" for _ in range(50))
 
-    eventually(sleeps)
+    wait_until(sleeps)
 
 
 @pytest.mark.parametrize("body", [b"", b"0", b"65", b"-9", b"9x", "²".encode()])
@@ -525,7 +519,7 @@ def test_kept_output_is_replayed_byte_exact_from_any_offset(
     whole = noise(size)
     for after in (0, 1, 4095, 4097, size // 2, size - 1, size):
         peer = bench.knock(kept)
-        eventually(lambda: gone(kept.agent))
+        wait_until(lambda: is_gone(kept.agent))
         peer.hello(after=after)
         peer.until(lambda peer=peer: peer.exit)  # type: ignore[misc]
         assert peer.output == whole[after:]
@@ -561,8 +555,8 @@ def test_an_agent_waits_when_nobody_takes_its_output(bench: Bench) -> None:
         peer.close()
         return int(peer.welcome["out_to"])
 
-    eventually(lambda: kept_bytes() == cap)
-    assert not gone(kept.agent)
+    wait_until(lambda: kept_bytes() == cap)
+    assert not is_gone(kept.agent)
     peer = bench.meet(kept)
     while not peer.exit:
         peer.read()
@@ -575,7 +569,7 @@ def test_an_agent_that_ends_at_the_cap_loses_no_byte(bench: Bench) -> None:
     script = NOISE.format(count=size // 4096)
     kept = bench.start(py(script), memory_bytes=4096, spill_bytes=65536, drain_s=0.05)
     peer = bench.meet(kept)
-    eventually(lambda: start_time(kept.agent) is None)  # reaped: the drain deadline is past
+    wait_until(lambda: start_time(kept.agent) is None)  # reaped: the drain deadline is past
     while not peer.exit:
         peer.read()
         peer.send(ACK, len(peer.output))
@@ -699,7 +693,7 @@ def test_a_grandchild_that_holds_stdout_is_cut_off_at_the_drain_deadline(bench: 
     peer = bench.meet(kept)
     peer.until(lambda: peer.exit)
     assert peer.exit["status"] == 7
-    assert gone(int(peer.output))
+    assert is_gone(int(peer.output))
 
 
 def test_a_child_that_forked_away_twice_is_killed_with_its_agent(bench: Bench) -> None:
@@ -717,7 +711,7 @@ def test_a_child_that_forked_away_twice_is_killed_with_its_agent(bench: Bench) -
     peer = bench.meet(kept)
     peer.until(lambda: peer.output.endswith(b"\n"))
     stray = int(peer.output)
-    assert not gone(stray)
+    assert not is_gone(stray)
     assert Path(f"/proc/{stray}/stat").read_text().rpartition(")")[2].split()[1] == str(kept.pid)
     peer.send(EOF, 1)
     peer.until(lambda: peer.exit)
@@ -757,7 +751,7 @@ def test_a_stop_is_polite_first(bench: Bench) -> None:
 def test_when_the_keeper_is_killed_its_agent_dies(bench: Bench) -> None:
     kept = bench.start(sh("trap '' TERM HUP; while :; do sleep 0.02; done"))
     kept.process.kill()
-    eventually(lambda: gone(kept.agent))
+    wait_until(lambda: is_gone(kept.agent))
 
 
 # ---- nobody there -------------------------------------------------------------------------------
@@ -766,7 +760,7 @@ def test_when_the_keeper_is_killed_its_agent_dies(bench: Bench) -> None:
 def test_a_keeper_nobody_greets_ends_itself(bench: Bench) -> None:
     kept = bench.start(sh("trap '' TERM; while :; do sleep 0.02; done"), hello_s=0.1)
     assert kept.process.wait(timeout=20) == 0
-    assert gone(kept.agent)
+    assert is_gone(kept.agent)
     assert list(bench.folder.iterdir()) == []
 
 
@@ -777,7 +771,7 @@ def test_an_agent_nobody_wants_is_stopped_and_then_the_keeper_goes(
     kept = bench.start(sh(agent), orphan_s=0.2, grace_s=0.05)
     bench.meet(kept).close()
     assert kept.process.wait(timeout=20) == 0
-    assert gone(kept.agent)
+    assert is_gone(kept.agent)
     assert list(bench.folder.iterdir()) == []
 
 
@@ -787,7 +781,7 @@ def test_an_agent_goes_on_working_without_a_gateway_while_it_has_something_to_sa
     script = "for i in 1 2 3 4 5 6 7; do echo $i; sleep 0.2; done; sleep 1000"
     kept = bench.start(sh(script), orphan_s=1, grace_s=0.05)
     bench.meet(kept).close()
-    eventually(lambda: gone(kept.agent))
+    wait_until(lambda: is_gone(kept.agent))
     peer = bench.meet(kept)
     peer.until(lambda: peer.exit)
     assert peer.output.split() == [b"%d" % n for n in range(1, 8)]

@@ -19,7 +19,8 @@ from flybridge.runtime.keeper.process import (
     fence,
     start_time,
 )
-from tests.harness.keeper_bench import eventually, gone
+from tests.harness.processes import is_gone
+from tests.harness.waiting import wait_until
 
 MARK = f"inc_fence_{os.getpid()}"
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -75,7 +76,7 @@ def test_a_name_full_of_brackets_fools_nobody(tmp_path: Path, start: Start) -> N
     program = tmp_path / ") Z 1 1 (x"
     program.symlink_to("/bin/sleep")
     one = start(str(program), "1000")
-    eventually(lambda: ") Z 1" in Path(f"/proc/{one.pid}/comm").read_text())
+    wait_until(lambda: ") Z 1" in Path(f"/proc/{one.pid}/comm").read_text())
     assert alive(one.pid, start_time(one.pid) or "")
     assert ancestors(one.pid)[0] == os.getpid()
 
@@ -84,7 +85,7 @@ def test_a_zombie_is_dead(start: Start) -> None:
     one = sleeper(start)
     started = start_time(one.pid) or ""
     one.kill()
-    eventually(lambda: not alive(one.pid, started))
+    wait_until(lambda: not alive(one.pid, started))
     assert start_time(one.pid) == started  # nobody has reaped it
     one.wait()
     assert start_time(one.pid) is None
@@ -121,8 +122,8 @@ async def test_a_fence_kills_the_recorded_leader_and_its_group(start: Start) -> 
     assert one.stdout is not None
     child = int(one.stdout.readline())
     assert await fenced(one.pid, start_time(one.pid) or "")
-    assert gone(one.pid)
-    assert gone(child)
+    assert is_gone(one.pid)
+    assert is_gone(child)
 
 
 async def test_a_fence_kills_what_carries_the_mark_wherever_it_went(start: Start) -> None:
@@ -139,8 +140,8 @@ async def test_a_fence_kills_what_carries_the_mark_wherever_it_went(start: Start
     stray = int(one.stdout.readline())
     stranger = sleeper(start, mark=f"{MARK}_2")
     assert await fenced(mark=MARK)
-    assert gone(stray)
-    assert not gone(stranger.pid)
+    assert is_gone(stray)
+    assert not is_gone(stranger.pid)
 
 
 async def test_a_fence_never_touches_a_stranger(start: Start) -> None:
@@ -148,7 +149,7 @@ async def test_a_fence_never_touches_a_stranger(start: Start) -> None:
     started = start_time(stranger.pid) or ""
     assert await fenced(stranger.pid, "1")  # the pid was reused
     assert await fenced(stranger.pid, started, boot="another boot")
-    assert not gone(stranger.pid)
+    assert not is_gone(stranger.pid)
 
 
 def test_a_fence_spares_whoever_builds_it(start: Start) -> None:
@@ -171,4 +172,4 @@ async def test_a_fence_says_when_something_will_not_go(start: Start) -> None:
     assert not await fence(
         group=0, start="", boot=boot, marker=("MARK", f"{MARK}_slow"), timeout_s=0
     )
-    eventually(lambda: one.poll() == -signal.SIGKILL)
+    wait_until(lambda: one.poll() == -signal.SIGKILL)

@@ -12,8 +12,8 @@ from flybridge.errors import AgentStartError, KeeperError
 from flybridge.runtime.keeper.client import (
     Welcome,
 )
-from flybridge.runtime.keeper.start import StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, boot_id, start_time
+from flybridge.runtime.keeper.start import StartedKeeper, start_keeper
 from tests.harness.keeper_bench import sh
 from tests.harness.keepers import Keepers
 

@@ -6,8 +6,6 @@ import os
 import signal
 import socket
 import stat
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -18,16 +16,10 @@ from flybridge.runtime.keeper.keeper_program import descendants, process
 from flybridge.runtime.keeper.process import alive, ancestors, start_time
 from flybridge.runtime.keeper.starter import StarterAlarm
 from tests.harness.keeper_bench import py, sh
-from tests.harness.keeper_starters import ESCAPE, Starters, of_process, until
+from tests.harness.keeper_starters import ESCAPE, Starters, of_process
+from tests.harness.waiting import until
 
 CAT = ["/bin/cat"]
-
-
-@pytest.fixture
-async def starters(short_tmp: Path) -> AsyncIterator[Starters]:
-    made = Starters(short_tmp)
-    yield made
-    await made.close()
 
 
 async def test_a06_a_keeper_is_a_child_of_the_starter_and_not_of_the_gateway(

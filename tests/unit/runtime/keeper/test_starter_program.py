@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import py_compile
 import socket
-from collections.abc import AsyncIterator
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flybridge.runtime.keeper import keeper_program as program
 from flybridge.auth import peer
+from flybridge.runtime.keeper import keeper_program as program
 from tests.harness.keeper_bench import py
-from tests.harness.keeper_starters import Gateway, Starters, is_dumpable, rss_kib, until
+from tests.harness.keeper_starters import Gateway, Starters, is_dumpable
+from tests.harness.processes import rss_kib
+from tests.harness.waiting import until
 
 CAT = ["/bin/cat"]
-
-
-@pytest.fixture
-async def starters(short_tmp: Path) -> AsyncIterator[Starters]:
-    made = Starters(short_tmp)
-    yield made
-    await made.close()
+OLD_FOLDER = "flybridge/runtime"  # of versions before 0.2; a keeper of theirs may still run
 
 
 @pytest.fixture
@@ -111,6 +109,37 @@ async def test_a06_whoever_runs_below_the_starter_counts_as_an_agent(
     assert starter is not None
     assert program.is_keeper(starter)
     assert peer.is_keeper(starter)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("flybridge/runtime/keeper/keeper_program.py", True),
+        ("flybridge/runtime/keeper/__pycache__/starter_program.cpython-311.pyc", True),
+        (f"{OLD_FOLDER}/keeper_program.py", True),
+        ("other/runtime/keeper_program.py", False),
+        ("flybridge/runtime/keeper/process.py", False),
+    ],
+)
+def test_a_keeper_is_known_by_its_path(short_tmp: Path, path: str, *, expected: bool) -> None:
+    file = short_tmp / path
+    file.parent.mkdir(parents=True)
+    source = short_tmp / "source.py"
+    source.write_text("import sys; print(flush=True); sys.stdin.read()")
+    if file.suffix == ".pyc":
+        py_compile.compile(str(source), cfile=str(file))
+    else:
+        source.rename(file)
+    argv = [sys.executable, "-I", "-S", str(file)]
+    with subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as keeper:
+        assert keeper.stdout is not None
+        keeper.stdout.readline()
+        process = program.process(keeper.pid)
+        assert process is not None
+        assert program.is_keeper(process) is expected
+        keeper.communicate()
 
 
 async def test_a06_a_keeper_refuses_what_another_keeper_left_behind(starters: Starters) -> None:

@@ -12,7 +12,9 @@ from flybridge.runtime.lifecycle.adoption import FORGOTTEN
 from flybridge.runtime.live_session import LiveSession
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 ASKS = steps({"tool": "Bash", "input": {"command": "ls"}, "ask": True, "result": "files"})
 
@@ -25,7 +27,12 @@ class NeverSynced(MemoryJournal):
 
 
 async def stuck_behind_a_barrier(house: House) -> None:
-    """From here on nothing this gateway commits gets as far as the keeper."""
+    """From here on nothing this gateway commits gets as far as the keeper.
+
+    The agent has named its conversation before: the gateway looks that name up in the journal
+    that is replaced here.
+    """
+    await until(lambda: any(ready.agent_session for ready in house.client.of(e.AgentReady)))
     assert isinstance(house.journal, MemoryJournal)
     stuck = NeverSynced(house.journal.disk)
     stuck.generation = house.journal.generation

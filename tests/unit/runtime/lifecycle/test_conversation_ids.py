@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from flybridge.model.ids import SessionId
 from flybridge.runtime.lifecycle.conversation_ids import ConversationIds
 from flybridge.session.ports import SessionRow, Write
 from flybridge.store.memory import MemoryJournal
+from tests.harness.agent_programs import steps
 from tests.harness.forged_lines import introduced
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 ONE, TWO = SessionId("ses_1"), SessionId("ses_2")
 
@@ -41,13 +40,6 @@ def test_a_session_without_a_conversation_takes_nothing() -> None:
     journal = MemoryJournal()
     journal.commit(Write(session=ONE, row=row(ONE, "")))
     assert not ConversationIds(journal).is_taken("", TWO)
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 async def talked(house: House, request: str, *said: dict[str, Any]) -> Any:

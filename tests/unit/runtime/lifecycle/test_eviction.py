@@ -8,7 +8,9 @@ import pytest
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.runtime.services import Limits, Timing
-from tests.harness.runtime_harness import House, steps
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import WAIT_S
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ async def test_after_a_while_an_idle_agent_is_put_away(folder: Path) -> None:
     house.services.now_ms = lambda: now_ms() + 601_000
     assert house.sessions.sweep() == 1
     assert house.sessions.sweep() == 0
-    await asyncio.wait_for(live.gone.wait(), 20)
+    await asyncio.wait_for(live.gone.wait(), WAIT_S)
     assert "idle for 10 minutes" in house.client.of(e.Notice)[0].text
     assert (await house.say(live, "again", "r2")).stage is Stage.DONE
     await house.end()

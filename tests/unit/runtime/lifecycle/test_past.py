@@ -14,8 +14,9 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.unit_of_work import load_memory, replay
 from flybridge.session.state import encode_state
 from flybridge.testing import recorder
+from tests.harness.runtime_harness import House
 from tests.harness.stub_records import CONVERSATION, OTHER, Records, told
-from tests.harness.runtime_harness import House, until
+from tests.harness.waiting import until
 
 
 def house(folder: Path, records: Records) -> House:

@@ -16,13 +16,15 @@ from flybridge.model import events as e
 from flybridge.model.capabilities import Capabilities
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import PromptId, TurnId
-from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.keeper.process import alive
 from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.live_session import LiveSession
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 ASKS = steps(
     {"say": "I will look.", "deltas": 3},
@@ -352,9 +354,7 @@ async def test_a_driver_that_breaks_costs_its_agent_and_not_the_gateway(
     house = House(short_tmp)
     installed = await house.services.shelf.get("recorder")
     brittle = BrittleAgent(name="recorder", program=house.program)
-    house.services.shelf = AgentShelf(
-        {"recorder": (brittle, installed.environment)}, strangers=brittle
-    )
+    house.services.shelf = AgentShelf({"recorder": (brittle, installed.environment)})
     live = await house.open()
     await house.say(live, steps({"say": "poison"}, {"stall": 60}), "r1", Stage.WRITTEN)
     exited = await house.saw(e.AgentExited)

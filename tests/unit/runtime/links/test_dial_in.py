@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from flybridge.errors import KeeperError
-from flybridge.runtime.links.dial_in import DialIns
 from flybridge.runtime.keeper.keeper_program import Process
+from flybridge.runtime.links.dial_in import DialIns
 from flybridge.runtime.links.socket_link import SocketLink
 from tests.unit.runtime.links.test_socket_link import FakeWire
 from tests.unit.runtime.links.test_tickets import row

@@ -3,15 +3,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from flybridge.errors import AgentStartError
 from flybridge.model import events as e
 from flybridge.model.capabilities import OpenSpec
 from flybridge.model.ids import InputKey, SessionId
+from flybridge.runtime.lifecycle.agents import AgentShelf
 from flybridge.runtime.links.dialling import Dialling, settled_upto, was_met
 from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.services import Installed
 from flybridge.runtime.unit_of_work import Memory, new_memory
 from flybridge.session.ports import InputRow, Line, OutLine
 from tests.harness.runtime_harness import House
@@ -88,14 +89,16 @@ async def test_a_gateway_without_a_door_starts_none_that_would_need_it(tmp_path:
 
 async def test_such_a_session_ends_with_a_reason(short_tmp: Path) -> None:
     house = House(short_tmp, flags=[])
-    agent = house.services.shelf.running("recorder", "2.1.38")
+    known = house.services.shelf.running("recorder", "claude", "2.1.38")
+    assert known is not None
+    agent: Installed = known
     assert "socket" in agent.capabilities.transports
 
-    class Old:
-        async def get(self, name: str) -> object:
-            return msgspec.structs.replace(agent)
+    class Old(AgentShelf):
+        async def get(self, name: str) -> Installed:
+            return agent
 
-    house.services.shelf = Old()  # type: ignore[assignment]
+    house.services.shelf = Old({"recorder": (agent.agent, agent.environment)})
     await house.open(options={"transport": "socket"})
     ended = await house.saw(e.AgentExited)
     assert ended.why == "not_started"

@@ -10,7 +10,7 @@ from flybridge.runtime.keeper.client import Exit, Hello
 from flybridge.runtime.keeper.start import KeeperSpec, start_keeper
 from flybridge.runtime.links.keeper_link import AgentLink
 from flybridge.session.ports import Line, OutLine
-from tests.harness.runtime_harness import until
+from tests.harness.waiting import until
 
 ECHO = "import sys\nfor line in sys.stdin: print('got', line, end='', flush=True)"
 

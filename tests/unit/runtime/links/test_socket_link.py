@@ -17,7 +17,7 @@ from flybridge.runtime.keeper.keeper_program import Process, process
 from flybridge.runtime.keeper.start import KeeperSpec, start_keeper
 from flybridge.runtime.links.keeper_link import AgentLink
 from flybridge.runtime.links.socket_link import KEPT_BYTES, SocketLink
-from tests.harness.runtime_harness import until
+from tests.harness.waiting import until
 
 pytestmark = pytest.mark.needs("linux")
 IDLE = "import time; time.sleep(60)"

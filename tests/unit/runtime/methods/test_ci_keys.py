@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.auth.peer import ALL, OPEN, TALK
 from flybridge.model.audit import Record
 from flybridge.model.ci_key import CiKey
 from flybridge.model.deliveries import Reply
+from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods import ci_keys as ci_key_questions
 from flybridge.session.authorisation import Caller
-from flybridge.runtime.dispatcher import Desk
-from flybridge.auth.peer import ALL, OPEN, TALK
 from tests.harness.runtime_harness import House, ListClient
 
 PERSON = Caller(principal="me", scopes=ALL, process="7:1:boot")
@@ -42,6 +42,7 @@ class Ci:
         self.house = house
         self.noted: list[Record] = []
         house.services.ci_keys = MemoryKeys()
+        house.services.default_agent = "recorder"
         parts = house.sessions, house.services.hub, house.journal, house.services.blobs
         house.desk = Desk(*parts, {}, self.noted.append)
 
@@ -83,6 +84,39 @@ async def test_c03_only_a_key_opens_a_mode_that_asks_less(ci: Ci) -> None:
     (used,) = [record for record in ci.noted if record.event == "ci_key.use"]
     assert (used.detail, used.principal) == ("acceptEdits", "me")
     assert key.rpartition(".")[2] not in str(ci.noted)
+
+
+@pytest.mark.parametrize(
+    ("agent", "mode", "needs_key"),
+    [
+        ("recorder", "acceptEdits", True),
+        ("courier", "free", True),
+        ("recorder", "full-access", True),  # of no agent here
+        ("recorder", "plan", False),
+        ("courier", "ask", False),
+        ("recorder", "ask", True),  # unknown to this kind
+        ("recorder", "bypassPermissions", True),
+        ("courier", "bypassPermissions", False),  # the same name grants nothing there
+    ],
+)
+async def test_c03_a_key_is_made_for_modes_that_grant_something_in_an_agent(
+    ci: Ci, agent: str, mode: str, needs_key: bool
+) -> None:
+    made = await ci.make(modes=[mode], agent=agent)
+    assert made.error == ("" if needs_key else "invalid_request")
+
+
+async def test_c03_a_key_opens_no_mode_of_the_same_name_in_another_kind_of_agent(ci: Ci) -> None:
+    key = await ci.key(modes=["free"])  # for the kind of the default agent
+    assert await ci.open(JOB, agent="courier", mode="free", ci_key=key) == "not_allowed"
+    key = await ci.key(modes=["free"], name="deliveries", agent="courier")
+    assert await ci.open(JOB, agent="courier", mode="free", ci_key=key) == ""
+    listed = value_of(await ci.ask("ci_key.list", PERSON))["keys"]
+    assert [shown["kinds"] for shown in listed] == [["claude"], ["courier"]]
+
+
+async def test_a_key_for_an_agent_that_is_not_configured_is_not_made(ci: Ci) -> None:
+    assert (await ci.make(agent="nobody")).error == "agent_not_found"
 
 
 @pytest.mark.parametrize("who", [AGENT, GUEST])

@@ -8,10 +8,10 @@ import pytest
 from flybridge.errors import BusyError, NotSupportedError, SessionNotFoundError
 from flybridge.model import events as e
 from flybridge.model.ids import SessionId
-from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
 from flybridge.runtime.links.tickets import ticket_of
-from tests.harness.runtime_harness import EVERYTHING
+from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
 from tests.harness.dial_in_harness import BY_HAND, DialHouse
+from tests.harness.runtime_harness import EVERYTHING
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -54,6 +54,14 @@ async def test_what_we_start_ourselves_has_no_address_to_tell(house: DialHouse) 
         await ask(house, live.session)
     with pytest.raises(SessionNotFoundError):
         await ask(house, SessionId("ses_none"))
+
+
+async def test_c10_an_address_for_a_slot_in_use_names_the_slot_and_its_session(
+    house: DialHouse,
+) -> None:
+    live = await house.dial(labels={"companion.slot": "2"})
+    with pytest.raises(NotSupportedError, match=f"Slot 2 is in use by session {live.session}"):
+        await ask(house, live.session)
 
 
 def test_only_who_may_start_agents_may_ask(house: DialHouse) -> None:

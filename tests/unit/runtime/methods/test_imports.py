@@ -7,20 +7,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.model import events as e
-from flybridge.model.capabilities import Options
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.access.folders import restricted
 from flybridge.runtime.methods.imports import IMPORTED
 from flybridge.runtime.unit_of_work import replay
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Past
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing import recorder
 from flybridge.testing.faulty import Fault, FaultyJournal
-from tests.harness.stub_records import CONVERSATION, OTHER, Records, told
 from tests.harness.runtime_harness import House, ListClient
+from tests.harness.stub_records import CONVERSATION, OTHER, Records, told
 
 
 def house(folder: Path, *pasts: Past, journal: Any = None) -> tuple[House, Records]:
@@ -94,6 +93,16 @@ async def test_a_conversation_that_a_session_of_ours_had_is_that_session(short_t
     await one.end()
 
 
+async def test_the_same_id_of_another_kind_is_another_conversation(short_tmp: Path) -> None:
+    one, _ = house(short_tmp, told())
+    live = await one.open("courier", resume=CONVERSATION)
+    await one.saw(e.AgentReady)
+    assert one.sessions.rows()[0].conversation == CONVERSATION
+    done = await take(one)
+    assert (done["session"] != live.session, done["known"]) == (True, False)
+    await one.end()
+
+
 async def test_the_first_message_goes_on_with_it(short_tmp: Path) -> None:
     past = msgspec.structs.replace(told(), cwd=str(short_tmp))
     one, records = house(short_tmp, past)
@@ -136,14 +145,17 @@ class Trusting:
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
 
-    def holds(self, folder: Path) -> bool:
-        return folder == self._folder
+    def holds(self, folder: Path, kind: str, /) -> bool:
+        return folder == self._folder and kind == "claude"
 
-    def add(self, folder: Path) -> None:
+    def add(self, folder: Path, kind: str = "", /) -> None:
         raise AssertionError("an import trusts nothing")
 
-    def remove(self, folder: Path) -> bool:
+    def remove(self, folder: Path, kind: str = "", /) -> bool:
         return False
+
+    def by_kind(self) -> dict[str, list[str]]:
+        return {"claude": self.all()}
 
     def all(self) -> list[str]:
         return [str(self._folder)]
@@ -157,8 +169,8 @@ async def test_what_a_folder_brings_is_left_out_unless_it_is_trusted(
     one.services.trusted = Trusting(folder)
     await take(one)
     (row,) = one.sessions.rows()
-    options = one.sessions.get(row.session).memory.state.options
-    assert options == (Options() if obeyed else restricted(Options()))
+    options = one.sessions.get(row.session).memory.state.start.agent_options
+    assert options == ({} if obeyed else ClaudeAgent().restricted({}))
     await one.end()
 
 

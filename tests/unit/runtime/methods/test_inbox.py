@@ -7,12 +7,14 @@ import msgspec
 import pytest
 
 from flybridge.model.deliveries import Stage
+from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods import inbox as module
 from flybridge.runtime.methods.inbox import Inbox
-from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.panels import Panels
 from flybridge.runtime.methods.sessions import NoParams
-from tests.harness.runtime_harness import EVERYTHING, House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import EVERYTHING, House
+from tests.harness.waiting import until
 
 
 @pytest.fixture

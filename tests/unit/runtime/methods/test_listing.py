@@ -1,22 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
-import pytest
 
 from flybridge.model import commands as c
 from flybridge.session.authorisation import Caller
 from tests.harness.runtime_harness import EVERYTHING, House, ListClient
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 async def changes(

@@ -26,6 +26,7 @@ async def test_all_questions_are_in_one_table_and_none_is_there_twice(house: Hou
         "agents": "view",
         "files": "input",
         "panel": "view",
+        "agent_info": "view",
         "dial_in": "spawn",
         "claim": "spawn",
         "prompts": "view",
@@ -41,16 +42,35 @@ async def test_all_questions_are_in_one_table_and_none_is_there_twice(house: Hou
 async def test_agents_are_there_whether_they_can_be_used_or_not(house: House) -> None:
     found = await Overview(house.services, house.sessions).agents(EVERYTHING, NoParams())
     assert [(one.name, one.installed, one.problem) for one in found.agents] == [
+        ("courier", True, ""),
         ("missing", False, "agent_not_found"),
         ("recorder", True, ""),
     ]
-    assert found.agents[1].version
+    assert [one.kind for one in found.agents] == ["courier", "claude", "claude"]
+    assert found.agents[2].version
+    courier, _, recorder = found.agents
+    assert [(mode.id, mode.name) for mode in courier.known_modes] == [
+        ("bypassPermissions", "Bypass the city"),
+        ("ask", "Ask at the door"),
+        ("free", ""),
+    ]
+    assert set(recorder.modes) <= {mode.id for mode in recorder.known_modes if mode.name}
     assert found.default == ""
 
 
 async def test_the_agent_to_offer_first_is_the_configured_one(house: House) -> None:
     overview = Overview(house.services, house.sessions, default_agent="recorder")
     assert (await overview.agents(EVERYTHING, NoParams())).default == "recorder"
+
+
+async def test_agents_whose_past_conversations_can_be_listed_are_marked(house: House) -> None:
+    overview = Overview(house.services, house.sessions, histories={"claude"})
+    found = await overview.agents(EVERYTHING, NoParams())
+    assert [(one.name, one.history) for one in found.agents] == [
+        ("courier", False),
+        ("missing", True),
+        ("recorder", True),
+    ]
 
 
 @pytest.mark.parametrize(("started_in", "offered"), [("tmp", True), ("/", False)])

@@ -12,10 +12,11 @@ from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Entry, Stage
 from flybridge.model.ids import IncarnationId, PromptId
-from flybridge.runtime.methods import panels as module
 from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods import panels as module
 from flybridge.runtime.methods.panels import Gathered, PanelName, PanelParams, Panels
-from tests.harness.runtime_harness import EVERYTHING, House, steps
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import EVERYTHING, House
 
 
 @pytest.fixture
@@ -48,6 +49,38 @@ async def test_each_part_says_what_it_is_there_for(house: House) -> None:
     assert (await look(panels, live, "mcp"))["servers"] == []
     assert (await look(panels, live, "tasks"))["tasks"] == []
     assert set(await look(panels, live, "context")) == {"model", "context", "usage"}
+
+
+@pytest.mark.parametrize(
+    ("agent", "name"), [("courier", "Ask at the door"), ("recorder", "Ask first")]
+)
+async def test_modes_come_with_the_words_of_their_agent(
+    house: House, agent: str, name: str
+) -> None:
+    live = await house.open(agent)
+    settings = await look(Panels(house.sessions, house.journal), live, "settings")
+    installed = live.installed
+    assert installed is not None
+    published = msgspec.to_builtins(installed.capabilities.known_modes)
+    assert settings["known_modes"] == list(published)
+    assert set(settings["modes"]) <= {mode["id"] for mode in settings["known_modes"]}
+    default = next(mode for mode in settings["known_modes"] if mode["freedom"] == 0)
+    assert default["name"] == name
+
+
+async def test_models_are_described_in_our_terms_also_while_the_agent_is_off(
+    house: House,
+) -> None:
+    live = await house.open("recorder")
+    await house.say(live, "hello", "r1")  # it tells more of itself at the start of a turn
+    panels = Panels(house.sessions, house.journal)
+    (model,) = (await look(panels, live, "settings"))["models"]
+    assert (model["id"], model["name"], model["efforts"]) == ("default", "Recorder", None)
+    await house.sessions.stop_agent(live.session)
+    again = Panels(house.sessions, house.journal)  # as after a restart: from the journal alone
+    assert (await look(again, live, "settings"))["models"] == [model]
+    courier = await house.open("courier", request="other")
+    assert (await look(panels, courier, "settings"))["models"] == []
 
 
 async def test_every_name_has_a_part(house: House) -> None:

@@ -1,24 +1,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from flybridge.model import events as e
-from flybridge.runtime.methods import queries
 from flybridge.runtime.live_session import LiveSession
-from tests.harness.runtime_harness import House, until
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
+from flybridge.runtime.methods import queries
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 async def opened(house: House) -> LiveSession:

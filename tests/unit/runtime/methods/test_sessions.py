@@ -1,24 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import msgspec
-import pytest
 
 from flybridge.model import commands as c
 from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.methods.sessions import NoParams, Question, SessionQuestions
+from flybridge.session.authorisation import Caller
 from tests.harness.runtime_harness import EVERYTHING, House, ListClient
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 def limited(*sessions: str) -> ListClient:
