@@ -21,6 +21,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from flybridge.auth.gate import Head
+from flybridge.auth.limiter import Limiter
+from flybridge.auth.login import LOGIN_KEY, Login, cookies_of
+from flybridge.auth.passwords import hash_password, is_password
 from flybridge.errors import (
     InvalidRequestError,
     LoginIncompleteError,
@@ -29,10 +33,6 @@ from flybridge.errors import (
 )
 from flybridge.model.audit import Record
 from flybridge.session.authorisation import Caller, Scope
-from flybridge.auth.gate import Head
-from flybridge.auth.limiter import Limiter
-from flybridge.auth.login import LOGIN_KEY, Login, cookies_of
-from flybridge.auth.passwords import hash_password, is_password
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 FILE_SCOPES: frozenset[Scope] = frozenset({"view", "input", "interrupt"})

@@ -10,11 +10,11 @@ from typing import Literal
 
 import msgspec
 
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.errors import BusyError, InvalidRequestError
 from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller, Scope, who
 from flybridge.runtime.methods.sessions import NoParams, Question
-from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
+from flybridge.session.authorisation import Caller, Scope, who
 from flybridge.store.credentials import Credential
 
 MAX_SESSIONS = 100

@@ -20,9 +20,9 @@ import msgspec
 
 from flybridge.errors import NotAllowedError
 from flybridge.runtime.keeper import keeper_program
-from flybridge.session.authorisation import Caller, Scope, Verdict
 from flybridge.runtime.keeper.keeper_program import Process, lineage
 from flybridge.runtime.keeper.process import boot_id, descends_from, start_time
+from flybridge.session.authorisation import Caller, Scope, Verdict
 
 _CREDENTIALS = struct.Struct("iII")
 SO_PEERPIDFD = 77  # since Linux 6.5; the socket module does not name it

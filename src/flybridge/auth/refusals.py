@@ -13,9 +13,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
+from flybridge.auth.limiter import WINDOW_MS, Limiter
 from flybridge.errors import StorageError
 from flybridge.model.audit import Record
-from flybridge.auth.limiter import WINDOW_MS, Limiter
 
 PER_SOURCE = 60  # records a minute for requests without a valid credential, by source
 IN_ALL = 120  # and in total

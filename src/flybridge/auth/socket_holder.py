@@ -15,9 +15,9 @@ import time
 from collections.abc import Iterable, Set
 from typing import NamedTuple
 
-from flybridge.runtime.keeper.keeper_program import Process, lineage, processes
 from flybridge.auth.peer import is_keeper
 from flybridge.auth.peer_socket import Address, find_in_tables, find_socket
+from flybridge.runtime.keeper.keeper_program import Process, lineage, processes
 
 MAX_FILES = 200_000  # descriptors that one search looks at
 MAX_S = 2.0  # of a processor that it may take: on a loaded machine that is longer by the clock

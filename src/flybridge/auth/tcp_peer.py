@@ -31,9 +31,6 @@ from typing import TypeAlias
 
 import msgspec
 
-from flybridge.errors import GatewayError
-from flybridge.session.authorisation import Verdict
-from flybridge.runtime.keeper.keeper_program import Process, process
 from flybridge.auth.batches import Batches, TooManyWaitingError
 from flybridge.auth.gate import Refused
 from flybridge.auth.peer_socket import (
@@ -46,12 +43,16 @@ from flybridge.auth.peer_socket import (
     is_local,
 )
 from flybridge.auth.socket_holder import Holders, find_holders, is_held_by
+from flybridge.errors import GatewayError
+from flybridge.runtime.keeper.keeper_program import Process, process
+from flybridge.session.authorisation import Verdict
 
 MAX_KNOWN = 4096
 MAX_RECENT = 4  # holders of other logins that are looked at before all processes are
 SETTLE_S = 0.02  # until the end of a connection has arrived here, if its other end is closed
 ROOT = 0
 Keepers: TypeAlias = Callable[[], Iterable[tuple[int, str]]]
+Search: TypeAlias = Callable[[Collection[int], set[tuple[int, str]]], dict[int, Holders | None]]
 
 GONE = Refused(
     403,
@@ -109,12 +110,15 @@ class TcpPeers:
 
     A connection is known by the very tuple that its listener has for the client's address: it makes
     one for each connection. All listeners of a gateway share one instance, so that a search for
-    holders answers all of them.
+    holders answers all of them. ``search`` finds who holds sockets, among all processes.
     """
 
-    def __init__(self, keepers: Keepers, rules: PeerRules | None = None) -> None:
+    def __init__(
+        self, keepers: Keepers, rules: PeerRules | None = None, *, search: Search = find_holders
+    ) -> None:
         self._keepers = keepers
         self._rules = rules or PeerRules()
+        self._find_holders = search
         self._known: OrderedDict[int, _Known] = OrderedDict()
         self._holders: OrderedDict[str, Process] = OrderedDict()  # login → who held its last one
         self._tables: Batches[Ends, TcpSocket] = Batches(find_in_tables)
@@ -253,7 +257,7 @@ class TcpPeers:
         return None
 
     def _search(self, inodes: Collection[int]) -> dict[int, Holders]:
-        found = find_holders(inodes, set(self._keepers_now))
+        found = self._find_holders(inodes, set(self._keepers_now))
         return {inode: holders for inode, holders in found.items() if holders is not None}
 
     def _keep_holder(self, login: str, holder: Process) -> None:

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+
+from flybridge.agents.registry import REGISTRY
+from flybridge.model.agent_kinds import DEFAULT_KIND
 
 PROJECT_KEYS = frozenset({"default_agent", "title", "labels", "output"})
 
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=10**8)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=1, le=10**6)]
 User: TypeAlias = int | str  # a uid or a user name
-Kind: TypeAlias = Literal["claude", "demo"]
-
-# -P: the session's folder must not be on the demo's import path, a repository could hold
-# a folder named like one of our modules.
-PROGRAMS: dict[str, tuple[str, ...]] = {
-    "claude": ("claude",),
-    "demo": (sys.executable, "-P", "-m", "flybridge.demo"),
-}
 
 
 class AgentConfig(msgspec.Struct, frozen=True, kw_only=True):
     """One agent people can open sessions with."""
 
-    kind: Kind  # which driver speaks to it
+    kind: str  # which driver speaks to it: a kind of flybridge.agents.registry
     program: tuple[str, ...]  # a bare name to look up, or an absolute path; then arguments
     env: tuple[str, ...] = ()  # names of variables to pass on beyond AGENT_ENV
+    # for new sessions, where their opener did not choose: options that the kind publishes
+    options: dict[str, Any] = {}
 
 
 class KeeperConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,9 +87,10 @@ class IpcConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def built_in_agents() -> dict[str, AgentConfig]:
+    """Return the agents that are there without any configuration: one of each built-in kind."""
     return {
-        "claude": AgentConfig(kind="claude", program=PROGRAMS["claude"]),
-        "demo": AgentConfig(kind="demo", program=PROGRAMS["demo"]),
+        kind.name: AgentConfig(kind=kind.name, program=kind.program)
+        for kind in REGISTRY.built_in.values()
     }
 
 
@@ -101,7 +98,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that can be set. ``Config()`` is what holds without any file."""
 
     agents: dict[str, AgentConfig] = msgspec.field(default_factory=built_in_agents)
-    default_agent: str = "claude"
+    default_agent: str = DEFAULT_KIND
     title: str = ""  # of a new session
     labels: dict[str, str] = {}  # of a new session
     # settings, agents, skills … that a folder brings, where its opener did not choose

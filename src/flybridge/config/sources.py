@@ -19,17 +19,18 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 import msgspec
 
+from flybridge.agents.kinds import AgentSettings
+from flybridge.agents.registry import REGISTRY
 from flybridge.config.document import parse_document, read_document
 from flybridge.config.schema import (
     KEYS,
-    PROGRAMS,
     PROJECT_KEYS,
     AgentConfig,
     Config,
     built_in_agents,
     section,
 )
-from flybridge.errors import ConfigError
+from flybridge.errors import AgentKindError, ConfigError
 
 MAX_TITLE = 200
 
@@ -241,8 +242,38 @@ def _agent(fields: dict[str, Setting], known: AgentConfig | None) -> AgentConfig
     tree = msgspec.structs.asdict(known) if known else {}
     kind = values.get("kind", tree.get("kind"))
     if kind != tree.get("kind"):  # another kind's program would be the wrong one
-        tree["program"] = PROGRAMS[str(kind)]
-    return msgspec.convert(tree | values, AgentConfig)
+        tree["program"] = _program_of(str(kind))
+    if not (tree | values)["program"]:
+        where = fields["kind"].where if "kind" in fields else next(iter(fields.values())).where
+        raise ConfigError(where, f"an agent of the kind {kind} needs its program")
+    agent = msgspec.convert(tree | values, AgentConfig)
+    if "options" not in fields:
+        return agent
+    return msgspec.structs.replace(agent, options=_options(agent, fields["options"]))
+
+
+def _options(agent: AgentConfig, setting: Setting) -> dict[str, Any]:
+    """Return the options that are set for an agent, as its kind types them.
+
+    The options of a kind that cannot be used stay as they are: no session can be opened.
+    """
+    if not REGISTRY.knows(agent.kind):
+        return agent.options
+    try:
+        built = REGISTRY.build(agent.kind, AgentSettings(name=agent.kind, program=agent.program))
+    except AgentKindError:
+        return agent.options
+    schema = built.options
+    typed, problems = schema.check(agent.options)
+    for problem in problems:
+        raise ConfigError(f"{setting.where}.{problem.option}", problem.message)
+    return dict(typed)
+
+
+def _program_of(kind: str) -> tuple[str, ...]:
+    """Return the program of a kind; of one that cannot be loaded, a program of the same name."""
+    known = REGISTRY.find(kind)
+    return known.program if known is not None else (kind,)
 
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
@@ -256,6 +287,11 @@ def _check_name(name: str, where: str) -> None:
 
 def _check_agent(field: str, setting: Setting) -> None:
     match field, setting.value:
+        case "kind", str(kind):
+            # A kind that no package provides (any more) costs its agents, not the gateway: they
+            # are left out, and doctor tells why.
+            if not _NAME.fullmatch(kind) and not REGISTRY.knows(kind):
+                raise ConfigError(setting.where, f"must be one of {', '.join(REGISTRY.names())}")
         case "program", tuple(program):
             if not program or "\0" in "".join(program):
                 raise ConfigError(setting.where, "needs at least the program's name")

@@ -24,16 +24,16 @@ import msgspec
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from flybridge.errors import StorageError
-from flybridge.model.audit import Record
-from flybridge.runtime.links.dial_in import PATH, DialIns
-from flybridge.runtime.keeper.keeper_program import Process
-from flybridge.runtime.links.socket_link import SocketLink
-from flybridge.listeners import upgrade
-from flybridge.gateway.agent_frames import AgentFrames
-from flybridge.listeners.frames import RESTART
 from flybridge.auth.gate import Gate, Head, Refused, check, gate_for
 from flybridge.auth.socket_holder import holder_of
+from flybridge.errors import StorageError
+from flybridge.gateway.agent_frames import AgentFrames
+from flybridge.listeners import upgrade
+from flybridge.listeners.frames import RESTART
+from flybridge.model.audit import Record
+from flybridge.runtime.keeper.keeper_program import Process
+from flybridge.runtime.links.dial_in import PATH, DialIns
+from flybridge.runtime.links.socket_link import SocketLink
 from flybridge.store.private_file import read_private, write_private
 
 HOST = "127.0.0.1"

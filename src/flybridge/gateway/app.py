@@ -20,40 +20,42 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import flybridge
-from flybridge.gateway.agent_door import AgentDoor
-from flybridge.config.state_dir import StateDir
-from flybridge.frontends.companion.service import Companions
+from flybridge.agents.conversations import AgentConversations
+from flybridge.agents.history import KindHistory
+from flybridge.agents.kinds import AgentSettings, Records
+from flybridge.agents.registry import REGISTRY
+from flybridge.auth.authority import Authority
+from flybridge.auth.methods import Keys
+from flybridge.auth.refusals import RefusalLog
+from flybridge.auth.tcp_peer import TcpPeers, peer_rules
 from flybridge.config import Config, agent_environment
+from flybridge.config.state_dir import StateDir
+from flybridge.errors import AgentKindError, GatewayRunningError, StorageError
+from flybridge.frontends.companion.service import Companions
+from flybridge.frontends.control.adapter import speak_control
 from flybridge.frontends.control.settings import make_control
-from flybridge.agents.claude.conversations import ClaudeConversations
-from flybridge.agents.claude.agent import ClaudeAgent
-from flybridge.errors import GatewayRunningError, StorageError
-from flybridge.gateway.keeper_alarms import KeeperAlarms
-from flybridge.model.audit import Record
+from flybridge.frontends.control.unix import ControlDoor
+from flybridge.frontends.native.adapter import speak_native, welcome_to
 from flybridge.frontends.runs.clock import RunClock
-from flybridge.session.authorisation import Caller
+from flybridge.gateway.agent_door import AgentDoor
+from flybridge.gateway.keeper_alarms import KeeperAlarms
+from flybridge.listeners.unix import Door
+from flybridge.model.audit import Record
+from flybridge.runtime.broadcaster import Hub
 from flybridge.runtime.changes import Changes
 from flybridge.runtime.dispatcher import Desk
-from flybridge.runtime.broadcaster import Hub
-from flybridge.runtime.methods.overview import Overview
 from flybridge.runtime.keeper.process import boot_id
+from flybridge.runtime.keeper.starter import KeeperStarter
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.methods.overview import Overview
 from flybridge.runtime.methods.sessions import NoParams, Question
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.lifecycle.agents import AgentShelf
-from flybridge.runtime.keeper.starter import KeeperStarter
-from flybridge.auth.authority import Authority
-from flybridge.frontends.control.unix import ControlDoor
-from flybridge.auth.methods import Keys
-from flybridge.listeners.connection import welcome_to
-from flybridge.auth.refusals import RefusalLog
-from flybridge.auth.tcp_peer import TcpPeers, peer_rules
-from flybridge.listeners.unix import Door
-from flybridge.session.ports import Agent
+from flybridge.session.authorisation import Caller
+from flybridge.session.ports import Agent, Conversations
 from flybridge.store.audit import AuditLog
 from flybridge.store.blobs import FileBlobs
 from flybridge.store.ci_keys import CiKeyFile
-from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.sqlite import SqliteJournal
 from flybridge.store.start_lock import lock_folder
@@ -67,7 +69,6 @@ if TYPE_CHECKING:
 
 BACKLOG = 128
 SWEEP_S = 30.0
-TMPDIR_ENV = "CLAUDE_CODE_TMPDIR"
 DAY_MS = 24 * 3600 * 1000
 _log = logging.getLogger(__name__)
 
@@ -152,7 +153,13 @@ class Gateway:
         authority = self._authority()
         self._tickets = authority
         keys = Keys(authority, self._note, lambda: self.address, self.sessions.withdraw)
-        overview = Overview(services, self.sessions, default_agent=self._config.default_agent)
+        histories = self._histories()
+        overview = Overview(
+            services,
+            self.sessions,
+            default_agent=self._config.default_agent,
+            histories=histories,
+        )
         control = make_control(self.sessions, self._state, self._config, now_ms, self._note)
         self.companions = Companions(
             self._state.devices, self.sessions, now_ms=now_ms, audit=self._note
@@ -164,22 +171,25 @@ class Gateway:
         if tcp is not None or companion is not None:
             serve = self._config.serve
             peers = TcpPeers(self.sessions.keepers, peer_rules(serve.forwarders, serve.users))
-            self.front = self._make_front(tcp, desk, authority, services, journal.generation, peers)
+            self.front = self._make_front(
+                tcp, desk, authority, services, histories, journal.generation, peers
+            )
             self.companions.bind(companion, desk, peers)
         clock = RunClock(desk, services.hub, services.blobs, now_ms)
         self.sessions.on_live = clock.begin
         alarms = await KeeperAlarms.open(services, self.sessions, self._note)
         adopted = await self.sessions.recover()
         self._prune(journal)
+        native = speak_native(lambda caller: self._welcome(caller, journal.generation))
         self.door, self.senders = (
             kind(
                 desk,
-                welcome=lambda caller: self._welcome(caller, journal.generation),
+                speak=speak,
                 keepers=self.sessions.keepers,
                 now_ms=now_ms,
                 changed=self._watch_idle,
             )
-            for kind in (Door, ControlDoor)
+            for kind, speak in ((Door, native), (ControlDoor, speak_control))
         )
         servers = [
             await self._listen(self.door, self._state.socket),
@@ -225,7 +235,7 @@ class Gateway:
             journal=journal,
             blobs=FileBlobs(str(self._state.blobs)),
             hub=Hub(journal, Changes(now_ms() << 10)),
-            shelf=AgentShelf(self._agents(), strangers=ClaudeAgent()),
+            shelf=AgentShelf(self._agents(), make=self._make_agent),
             keepers=self._state.keepers,
             boot=boot_id(),
             now_ms=now_ms,
@@ -240,6 +250,10 @@ class Gateway:
             conversations=self._conversations(),
             trusted=TrustedFolders(self._state.trusted),
             folder_settings=self._config.folder_settings,
+            agent_defaults={
+                name: agent.options for name, agent in self._config.agents.items() if agent.options
+            },
+            default_agent=self._config.default_agent,
             ci_keys=CiKeyFile(self._state.ci_keys),
             audit=self._note,
             dial_ins=AgentDoor(
@@ -248,27 +262,62 @@ class Gateway:
             starter=KeeperStarter(self._state.path),
         )
 
-    def _conversations(self) -> ClaudeConversations:
-        """The records of real agents; the demo keeps none, and must not be given the user's."""
-        real = {
-            name: agent_environment(self._environ, one.env)
-            for name, one in self._config.agents.items()
-            if one.kind == "claude"
-        }
+    def _conversations(self) -> AgentConversations:
+        """Return what the agents themselves keep of their conversations, kind by kind."""
         locks = lock_folder(self._environ)
-        return ClaudeConversations(real, keepers=self._state.keepers, locks=locks)
+        providers: dict[str, Conversations] = {}
+        for kind in {agent.kind for agent in self._config.agents.values()}:
+            agents = {
+                name: agent_environment(self._environ, agent.env)
+                for name, agent in self._config.agents.items()
+                if agent.kind == kind
+            }
+            records = Records(agents=agents, keepers=self._state.keepers, locks=locks)
+            provider = REGISTRY.conversations(kind, records)
+            if provider is not None:
+                providers |= dict.fromkeys(agents, provider)
+        return AgentConversations(providers)
+
+    def _histories(self) -> dict[str, KindHistory]:
+        """Return the records of every configured kind that keeps any.
+
+        The agent for them is the one that is named like its kind, else the default agent if it is
+        of that kind, else the first.
+        """
+        config, found = self._config, dict[str, KindHistory]()
+        for kind in sorted({agent.kind for agent in config.agents.values()}):
+            history = REGISTRY.history(kind, self._environ)
+            if history is not None:
+                names = [name for name, agent in config.agents.items() if agent.kind == kind]
+                usual = [name for name in (kind, config.default_agent) if name in names]
+                found[kind] = KindHistory(history=history, agent=(usual or names)[0])
+        return found
 
     def _agents(self) -> dict[str, tuple[Agent, dict[str, str]]]:
-        return {
-            name: (
-                # What the CLI leaves in the shared temporary folder, others could find.
-                ClaudeAgent(
-                    name=name, program=one.program, env={TMPDIR_ENV: str(self._state.scratch)}
-                ),
-                agent_environment(self._environ, one.env),
-            )
-            for name, one in self._config.agents.items()
-        }
+        """Build every configured agent; one whose kind cannot be used is left out, and logged."""
+        agents: dict[str, tuple[Agent, dict[str, str]]] = {}
+        for name, agent in self._config.agents.items():
+            try:
+                built = self._build(name, agent.kind, agent.program)
+            except AgentKindError as error:
+                _log.warning("agent %s is left out: %s", name, error)
+                continue
+            agents[name] = built, agent_environment(self._environ, agent.env)
+        return agents
+
+    def _make_agent(self, name: str, kind: str) -> Agent | None:
+        """Build an agent that may run already and is not configured as that kind."""
+        known = REGISTRY.find(kind)
+        if known is None:
+            return None
+        try:
+            return self._build(name, kind, known.program or (kind,))
+        except AgentKindError:
+            return None
+
+    def _build(self, name: str, kind: str, program: tuple[str, ...]) -> Agent:
+        settings = AgentSettings(name=name, program=program, scratch=str(self._state.scratch))
+        return REGISTRY.build(kind, settings)
 
     # ---- the TCP door ------------------------------------------------------------------------
 
@@ -287,6 +336,7 @@ class Gateway:
         desk: Desk,
         authority: Authority,
         services: Services,
+        histories: Mapping[str, KindHistory],
         generation: int,
         peers: TcpPeers,
     ) -> Front | None:
@@ -305,7 +355,7 @@ class Gateway:
             now_ms=now_ms,
             audit=self._note,
             audit_log=self._state.audit,
-            history=ClaudeHistory.of(self._environ),
+            histories=histories,
             version=flybridge.__version__,
             changed=self._watch_idle,
         )

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.dispatcher import Desk
+from flybridge.agents.history import KindHistory
 from flybridge.auth.authority import Authority
-from flybridge.frontends.control.websocket import ControlSocketDoor
 from flybridge.auth.cookies import cookie_name
 from flybridge.auth.gate import gate_for
-from flybridge.listeners.http.app import make_app
-from flybridge.listeners.tcp import TcpDoor, TcpSpec
 from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.frontends.control.adapter import speak_control
+from flybridge.frontends.control.websocket import ControlSocketDoor
+from flybridge.frontends.http.web_page import BUILT
+from flybridge.frontends.native.adapter import speak_native
+from flybridge.gateway.routes import ROUTES
+from flybridge.listeners.http.app import make_app
+from flybridge.listeners.http.web_files import WebFiles
+from flybridge.listeners.tcp import TcpDoor, TcpSpec
 from flybridge.listeners.websocket import WebSocketDoor
+from flybridge.model.audit import Record
+from flybridge.runtime.dispatcher import Desk
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Blobs
-from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.wire.native.messages import Welcome
 
 
@@ -36,7 +41,7 @@ class Front:
         now_ms: Callable[[], int],
         audit: Callable[[Record], None],
         audit_log: Path,
-        history: ClaudeHistory | None,
+        histories: Mapping[str, KindHistory],
         version: str,
         changed: Callable[[], None],
     ) -> None:
@@ -53,13 +58,16 @@ class Front:
                 desk,
                 gate=gate,
                 authority=authority,
-                welcome=welcome,
+                speak=speak,
                 now_ms=now_ms,
                 changed=changed,
                 audit=audit,
                 peers=peers,
             )
-            for door in (WebSocketDoor, ControlSocketDoor)
+            for door, speak in (
+                (WebSocketDoor, speak_native(welcome)),
+                (ControlSocketDoor, speak_control),
+            )
         )
         self._app = make_app(
             desk,
@@ -70,10 +78,12 @@ class Front:
             now_ms=now_ms,
             audit=audit,
             audit_log=audit_log,
-            history=history,
+            histories=histories,
             peers=peers,
             secure=spec.secure,
             client_header=spec.client_header,
+            routes=ROUTES,
+            web=WebFiles(BUILT),
         )
 
     @property

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from flybridge.errors import KeeperError
 from flybridge.model.audit import Record
+from flybridge.runtime.keeper.starter import StarterAlarm
 from flybridge.runtime.services import Services
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.keeper.starter import StarterAlarm
 
 EVENT = "alarm"
 _log = logging.getLogger(__name__)

@@ -1,34 +1,36 @@
-"""All routes. What is not here cannot be asked for."""
+"""The HTTP routes of all front ends. A route that is not listed here does not exist."""
 
 from __future__ import annotations
 
-from flybridge.frontends.http import pages
-from flybridge.frontends.http import web_page
-from flybridge.frontends.http.routes import access
-from flybridge.frontends.http.routes import blobs
-from flybridge.frontends.control import routes as control
-from flybridge.frontends.companion import routes as devices
-from flybridge.frontends.http.routes import gateway
-from flybridge.frontends.http.routes import history
-from flybridge.frontends.http.routes import prompts
-from flybridge.frontends.http.routes import sessions
-from flybridge.frontends.http.routes import session_io as talking
+from flybridge.frontends.companion import routes as companion_routes
+from flybridge.frontends.control import routes as control_routes
+from flybridge.frontends.http import pages, web_page
+from flybridge.frontends.http.routes import (
+    access,
+    blobs,
+    gateway,
+    history,
+    prompts,
+    session_io,
+    sessions,
+)
 from flybridge.listeners.http.route import PUBLIC, Route
 
 ROUTES: tuple[Route, ...] = (
     *sessions.ROUTES,
-    *talking.ROUTES,
+    *session_io.ROUTES,
     *prompts.ROUTES,
-    *control.ROUTES,
+    *control_routes.ROUTES,
     *blobs.ROUTES,
     *history.ROUTES,
     *gateway.ROUTES,
     *access.ROUTES,
-    *devices.ROUTES,
+    *companion_routes.ROUTES,
     *pages.ROUTES,
     *web_page.ROUTES,
 )
-# Whoever may come this far is anybody. A route is public only if it is listed here, too.
+# Anybody may call these. A route with the scope "public" has to be listed here as well, so that no
+# route is public by accident.
 PUBLIC_ROUTES = frozenset(
     {
         "GET /",
@@ -48,5 +50,5 @@ PUBLIC_ROUTES = frozenset(
         "POST /api/v1/login",
     }
 )
-if {one.name for one in ROUTES if one.scope == PUBLIC} != PUBLIC_ROUTES:
-    raise AssertionError("a public route is listed as one, and nothing else is")
+if wrong := PUBLIC_ROUTES ^ {route.name for route in ROUTES if route.scope == PUBLIC}:
+    raise AssertionError(f"public, or listed as public, but not both: {sorted(wrong)}")

@@ -14,38 +14,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from msgspec import Raw
 
-from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Request
-from flybridge.session.authorisation import Caller, why_not
-from flybridge.runtime.dispatcher import Client
 from flybridge.runtime.broadcaster import Subscription
+from flybridge.runtime.dispatcher import Client
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Adapter
-from flybridge.wire.native.messages import MAX_LINE_BYTES, PROTO, DetachedLine, Welcome, encode
+from flybridge.wire.native.messages import MAX_LINE_BYTES, DetachedLine, encode
 
 HIGH_WATER = 256 * 1024  # beyond it a client gets nothing new from its sessions
 PILE_BYTES = 128 * 1024  # of replies on top of that; beyond it nothing more is read from it
 LONG_ANSWER = 64 * 1024
 LINGER_S = 1.0  # that somebody has to take our last words
 MAX_PENDING = 256  # requests of one client that have no reply yet
-
-
-def welcome_to(caller: Caller, *, version: str, generation: int) -> Welcome:
-    """Return the first message to a caller: who the gateway is and what the caller may do."""
-    return Welcome(
-        proto=PROTO,
-        version=version,
-        generation=generation,
-        principal=caller.principal,
-        scopes=tuple(sorted(caller.scopes)),
-        peer=caller.peer,
-        reason=why_not(caller, next(iter(caller.withheld), "")),
-    )
 
 
 class Requests(Protocol):
@@ -61,6 +47,9 @@ class Speaker(Adapter, Protocol):
 
     closed: bool
     greeted: bool
+
+
+Speak: TypeAlias = Callable[[Caller, int], Speaker]  # for a caller, lines of at most so many bytes
 
 
 class SharedWrites:
@@ -88,12 +77,12 @@ class NativeDoor:
         desk: Requests,
         *,
         join: Callable[[Sequence[bytes]], bytes],
-        welcome: Callable[[Caller], Welcome],
+        speak: Speak,
         now_ms: Callable[[], int],
         changed: Callable[[], None] = lambda: None,
     ) -> None:
         self.desk = desk
-        self.welcome = welcome
+        self.speak = speak
         self.now_ms = now_ms
         self.changed = changed
         self.clients: set[NativeClient] = set()
@@ -149,13 +138,9 @@ class NativeClient(asyncio.Protocol):
     def admit(self, caller: Caller, *, max_line: int = MAX_LINE_BYTES) -> None:
         """It is known who this is; what they say counts from here on."""
         self.caller = caller
-        self._adapter = self.speak(max_line)
+        self._adapter = self._door.speak(caller, max_line)
         self._door.clients.add(self)
         self._door.changed()
-
-    def speak(self, max_line: int) -> Speaker:
-        """What puts this client's words into ours: the native protocol, unless a door says so."""
-        return NativeAdapter(welcome=self._door.welcome(self.caller), max_line=max_line)
 
     def leave(self) -> None:
         """Nothing is taken from it or given to it any more."""

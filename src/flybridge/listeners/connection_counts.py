@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from flybridge.model.loopback import is_loopback
 from flybridge.auth.peer_socket import Address, uid_of
+from flybridge.model.loopback import is_loopback
 
 
 class Closable(Protocol):

@@ -24,9 +24,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from flybridge.errors import GatewayError
-from flybridge.model.loopback import is_loopback
 from flybridge.listeners.connection_counts import ConnectionCounts
 from flybridge.listeners.strict_http import HEAD_BYTES, StrictHttp
+from flybridge.model.loopback import is_loopback
 
 KEEP_ALIVE_S = 30
 BACKLOG = 1024

@@ -6,11 +6,10 @@ import asyncio
 import socket
 from collections.abc import Callable, Iterable, Sequence
 
-from flybridge.errors import FlybridgeError
-from flybridge.session.authorisation import Caller
-from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.auth.peer import caller_of
-from flybridge.wire.native.messages import ErrorLine, Welcome, encode
+from flybridge.errors import FlybridgeError
+from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests, Speak
+from flybridge.wire.native.messages import ErrorLine, encode
 
 MAX_CLIENTS = 512
 HELLO_S = 10.0
@@ -28,12 +27,12 @@ class Door(NativeDoor):
         self,
         desk: Requests,
         *,
-        welcome: Callable[[Caller], Welcome],
+        speak: Speak,
         keepers: Callable[[], Iterable[tuple[int, str]]],
         now_ms: Callable[[], int],
         changed: Callable[[], None] = lambda: None,
     ) -> None:
-        super().__init__(desk, join=lines, welcome=welcome, now_ms=now_ms, changed=changed)
+        super().__init__(desk, join=lines, speak=speak, now_ms=now_ms, changed=changed)
         self.keepers = keepers
 
     def make(self) -> UnixClient:

@@ -9,18 +9,18 @@ import msgspec
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from flybridge.errors import LoginIncompleteError, NotAuthenticatedError, TooManyTriesError
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
-from flybridge.listeners import frames
 from flybridge.auth.authority import Authority
-from flybridge.listeners.frames import Ending
 from flybridge.auth.gate import Head, Refused
 from flybridge.auth.login import LOGIN_KEY, HalfLogin
 from flybridge.auth.peer import TALK, restricted
 from flybridge.auth.peer_socket import Address
-from flybridge.listeners.http.problems import MEDIA_TYPE, of_refusal
 from flybridge.auth.tcp_peer import Origin, TcpPeers
+from flybridge.errors import LoginIncompleteError, NotAuthenticatedError, TooManyTriesError
+from flybridge.listeners import frames
+from flybridge.listeners.frames import Ending
+from flybridge.listeners.http.problems import MEDIA_TYPE, of_refusal
+from flybridge.model.audit import Record
+from flybridge.session.authorisation import Caller
 from flybridge.wire.native.messages import Auth, LoginAuth
 
 DOOR = "websocket"

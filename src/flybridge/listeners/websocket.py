@@ -23,19 +23,17 @@ from websockets.http11 import Request
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
-from flybridge.listeners import frames
-from flybridge.listeners import upgrade
 from flybridge.auth.authority import Authority
-from flybridge.listeners.frames import Allowance, Ending, Pieces
 from flybridge.auth.gate import Gate, Refused, check
 from flybridge.auth.login import HalfLogin
-from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests
 from flybridge.auth.peer import TALK
 from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.listeners import frames, upgrade
+from flybridge.listeners.connection import LINGER_S, NativeClient, NativeDoor, Requests, Speak
+from flybridge.listeners.frames import Allowance, Ending, Pieces
 from flybridge.listeners.upgrade import Room, Timing
-from flybridge.wire.native.messages import Welcome
+from flybridge.model.audit import Record
+from flybridge.session.authorisation import Caller
 
 PATH = "/api/v1/ws"
 MAX_MESSAGE_BYTES = 2**20  # bigger things go by HTTP
@@ -56,7 +54,7 @@ class WebSocketDoor(NativeDoor):
         *,
         gate: Gate,
         authority: Authority,
-        welcome: Callable[[Caller], Welcome],
+        speak: Speak,
         now_ms: Callable[[], int],
         changed: Callable[[], None] = lambda: None,
         audit: Callable[[Record], None] = lambda record: None,
@@ -64,9 +62,7 @@ class WebSocketDoor(NativeDoor):
         timing: Timing | None = None,
         room: Room | None = None,
     ) -> None:
-        super().__init__(
-            desk, join=frames.text_frame, welcome=welcome, now_ms=now_ms, changed=changed
-        )
+        super().__init__(desk, join=frames.text_frame, speak=speak, now_ms=now_ms, changed=changed)
         self.gate = gate
         self.authority = authority
         self.audit = audit

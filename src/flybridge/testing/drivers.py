@@ -14,7 +14,7 @@ no test framework beyond one that runs ``test_`` methods; its randomness is seed
 The promises: how reads were split changes nothing but the size of previews; a driver
 restored from its memo goes on as if nothing had happened; any bytes give facts and never an
 exception; every item that was opened is closed once; nothing refers to what nobody opened;
-every line written is one compact JSON object.
+every line written is one compact JSON object; a driver says when its agent takes input.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from flybridge.model.capabilities import LinkEnd, OpenSpec
 from flybridge.model.commands import Command
 from flybridge.model.deliveries import Answer, Gauge, Preview
 from flybridge.model.facts import (
+    AcceptsInput,
     Fact,
+    InputEchoed,
     ItemClosed,
     ItemOpened,
     PermissionAsked,
@@ -38,6 +40,7 @@ from flybridge.model.facts import (
     QuestionAsked,
     ToolCalled,
     ToolReturned,
+    TurnBegan,
 )
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId
 from flybridge.session.ports import BLOB_BYTES, Driver, Line, Out, Output
@@ -125,6 +128,18 @@ class DriverKit:
             part = Conversation(conversation.name, conversation.steps[:length])
             self.play(part, end=True)
 
+    def check_ready(self, conversation: Conversation) -> None:
+        """Check that ``AcceptsInput`` comes before the agent has read a message, and by the end.
+
+        The runtime sends no message before it: a driver that never says it would never be sent
+        anything.
+        """
+        facts = self.play(conversation).facts
+        kinds = [type(fact) for fact in facts]
+        assert AcceptsInput in kinds, f"{conversation.name}: the driver never said that it is ready"
+        taken = [at for at, kind in enumerate(kinds) if kind in (InputEchoed, TurnBegan)]
+        assert not taken or kinds.index(AcceptsInput) < taken[0], "input before ``AcceptsInput``"
+
     def check_noise(self, lines: Sequence[bytes]) -> None:
         """Any bytes give facts, never an exception, and leave nothing open."""
         conversation = Conversation("noise", tuple(Heard(line) for line in lines))
@@ -192,6 +207,12 @@ class DriverContract:
         kit = DriverKit(self.driver)
         for conversation in self.conversations():
             kit.check_end(conversation)
+
+    def test_a_driver_says_when_its_agent_takes_input(self) -> None:
+        kit = DriverKit(self.driver)
+        for conversation in self.conversations():
+            if any(isinstance(step, Connected) for step in conversation.steps):
+                kit.check_ready(conversation)
 
     def test_damaged_lines_give_facts_and_no_exception(self) -> None:
         kit = DriverKit(self.driver)

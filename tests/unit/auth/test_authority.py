@@ -7,16 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flybridge.errors import (
-    FlybridgeError,
-    InvalidRequestError,
-    LoginIncompleteError,
-    NotAuthenticatedError,
-    StorageError,
-    TooManyTriesError,
-)
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
 from flybridge.auth.authority import (
     ALL_SCOPES,
     FILE_SCOPES,
@@ -27,6 +17,16 @@ from flybridge.auth.authority import (
 )
 from flybridge.auth.gate import Head
 from flybridge.auth.login import LOGIN_KEY, Login
+from flybridge.errors import (
+    FlybridgeError,
+    InvalidRequestError,
+    LoginIncompleteError,
+    NotAuthenticatedError,
+    StorageError,
+    TooManyTriesError,
+)
+from flybridge.model.audit import Record
+from flybridge.session.authorisation import Caller
 from flybridge.store.credentials import Credential, CredentialFile, Credentials
 
 WHERE = {"door": "http", "source": "127.0.0.1"}

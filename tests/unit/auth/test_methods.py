@@ -7,15 +7,16 @@ from typing import Any
 import msgspec
 import pytest
 
+from flybridge.auth.authority import Authority
+from flybridge.auth.methods import Keys
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Stage
-from flybridge.session.authorisation import Caller
 from flybridge.runtime.dispatcher import Desk
-from flybridge.auth.authority import Authority
-from flybridge.auth.methods import Keys
+from flybridge.session.authorisation import Caller
 from flybridge.store.credentials import CredentialFile
-from tests.harness.runtime_harness import House, ListClient, steps
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House, ListClient
 
 WHERE = {"door": "http", "source": "1.2.3.4"}
 

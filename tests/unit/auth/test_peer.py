@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.auth.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
 from flybridge.runtime.keeper.keeper_program import lineage, process
 from flybridge.runtime.keeper.process import start_time
-from flybridge.auth.peer import ALL, OPEN, TALK, caller_of, has_terminal, is_keeper
 
 DIAL = """
 import socket, sys
@@ -163,7 +163,7 @@ def test_a_keeper_that_nobody_wrote_down_is_one(
 
 def test_a_keeper_above_ourselves_is_none_to_us(listener: socket.socket, short_tmp: Path) -> None:
     """Whoever runs a gateway below an agent is on the same side as its clients."""
-    with below(short_tmp / "flybridge/runtime/keeper_program.py", listener) as connection:
+    with below(short_tmp / "flybridge/runtime/keeper/keeper_program.py", listener) as connection:
         pid = int(caller_of(connection, []).process.partition(":")[0])
         chain = lineage(pid) or []
         (keeper,) = [one for one in chain if is_keeper(one)]
@@ -173,7 +173,9 @@ def test_a_keeper_above_ourselves_is_none_to_us(listener: socket.socket, short_t
     assert not is_keeper(us)
 
 
-@pytest.mark.parametrize("name", ["other/runtime/keeper_program.py", "flybridge/runtime/keeper.py"])
+@pytest.mark.parametrize(
+    "name", ["other/runtime/keeper_program.py", "flybridge/runtime/keeper/client.py"]
+)
 def test_another_program_is_no_keeper(listener: socket.socket, short_tmp: Path, name: str) -> None:
     with below(short_tmp / name, listener) as connection:
         assert not caller_of(connection, []).of_agent

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from flybridge.errors import StorageFullError
-from flybridge.model.audit import Record
 from flybridge.auth.limiter import WINDOW_MS
 from flybridge.auth.refusals import (
     IN_ALL,
@@ -12,6 +10,8 @@ from flybridge.auth.refusals import (
     SUMMARY,
     RefusalLog,
 )
+from flybridge.errors import StorageFullError
+from flybridge.model.audit import Record
 
 
 class Clock:

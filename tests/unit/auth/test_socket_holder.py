@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from flybridge.runtime.keeper.keeper_program import Process, process
 from flybridge.auth import socket_holder
 from flybridge.auth.peer_socket import find_socket
 from flybridge.auth.socket_holder import find_holders, holder_of, is_held_by, is_outside
+from flybridge.runtime.keeper.keeper_program import Process, process
 from tests.unit.auth.holding import holding
 
 pytestmark = pytest.mark.needs("linux")

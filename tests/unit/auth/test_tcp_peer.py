@@ -6,20 +6,18 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from flybridge.errors import GatewayError
-from flybridge.session.authorisation import Verdict
-from flybridge.runtime.keeper.process import start_time
-from flybridge.auth import batches
-from flybridge.auth import peer_socket
-from flybridge.auth import socket_holder
-from flybridge.auth import tcp_peer
+from flybridge.auth import batches, peer_socket, socket_holder, tcp_peer
 from flybridge.auth.peer_socket import Address, TcpSocket
+from flybridge.auth.socket_holder import Holders, find_holders
 from flybridge.auth.tcp_peer import PeerRules, TcpPeers, other_user, peer_rules
+from flybridge.errors import GatewayError
+from flybridge.runtime.keeper.process import start_time
+from flybridge.session.authorisation import Verdict
 from tests.unit.auth.holding import WAYS, holding
 
 pytestmark = pytest.mark.needs("linux")
@@ -238,25 +236,31 @@ async def test_a_connection_is_judged_once_and_known_by_its_own_tuple() -> None:
         assert await peers.verdict(same, server) == "person"  # another one with that address
 
 
-async def test_the_holder_of_a_logins_last_connection_is_looked_at_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    peers = TcpPeers(tuple)
+class Searches:
+    """A search through all processes that counts how often it is made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(
+        self, inodes: Collection[int], keepers: set[tuple[int, str]]
+    ) -> dict[int, Holders | None]:
+        self.count += 1
+        return find_holders(inodes, keepers)
+
+
+async def test_the_holder_of_a_logins_last_connection_is_looked_at_first() -> None:
+    searches = Searches()
+    peers = TcpPeers(tuple, search=searches)
     with connected() as (client, server):
         assert await peers.verdict(client, server, login="a") == "person"
-
-    def search(*_: object) -> dict[int, None]:
-        raise AssertionError("all processes were looked at")
-
-    monkeypatch.setattr(tcp_peer, "find_holders", search)
     for login in ("a", "b", ""):  # the same browser may have another login
         with connected() as (client, server):
             assert await peers.verdict(client, server, login=login) == "person"
-    with (
-        holding("plain") as (client, server, _),
-        pytest.raises(AssertionError, match="all processes"),
-    ):
+    assert searches.count == 1
+    with holding("plain") as (client, server, _):
         await peers.verdict(client, server, login="a")
+    assert searches.count == 2
 
 
 async def test_a_holder_that_is_below_a_keeper_by_now_is_an_agent() -> None:
@@ -269,16 +273,9 @@ async def test_a_holder_that_is_below_a_keeper_by_now_is_an_agent() -> None:
         assert await peers.verdict(client, server, login="a") == "agent"
 
 
-async def test_many_connections_share_their_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs: list[int] = []
-    inner = socket_holder.find_holders
-
-    def counted(inodes: object, keepers: object) -> object:
-        runs.append(1)
-        return inner(inodes, keepers)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(tcp_peer, "find_holders", counted)
-    peers = TcpPeers(lambda: [identity(os.getpid())])
+async def test_many_connections_share_their_searches() -> None:
+    searches = Searches()
+    peers = TcpPeers(lambda: [identity(os.getpid())], search=searches)
     with socket.create_server(("127.0.0.1", 0), backlog=64) as server:
         clients = [socket.create_connection(server.getsockname()) for _ in range(60)]
         ends = [(one.getsockname(), one.getpeername()) for one in clients]
@@ -286,7 +283,7 @@ async def test_many_connections_share_their_searches(monkeypatch: pytest.MonkeyP
         for client in clients:
             client.close()
     assert found == ["agent"] * 60
-    assert len(runs) <= 3
+    assert searches.count <= 3
 
 
 async def test_judging_does_not_hold_up_the_loop() -> None:

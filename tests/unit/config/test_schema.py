@@ -13,7 +13,9 @@ def test_without_any_file_there_are_two_agents() -> None:
     assert config.default_agent == "claude"
     assert config.agents == {
         "claude": AgentConfig(kind="claude", program=("claude",)),
-        "demo": AgentConfig(kind="demo", program=(sys.executable, "-P", "-m", "flybridge.demo")),
+        "demo": AgentConfig(
+            kind="demo", program=(sys.executable, "-P", "-m", "flybridge.agents.demo")
+        ),
     }
 
 

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flybridge.agents.kinds import AgentKind, AgentSettings
+from flybridge.agents.registry import BUILT_IN, Registry
 from flybridge.config.environment import AGENT_ENV
 from flybridge.config.schema import KEYS, AgentConfig, Config
 from flybridge.config.sources import load, project_file, user_file, variable
 from flybridge.errors import ConfigError
+from flybridge.session.ports import Agent
 
 Put = Callable[[str], Path]
-REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "configuration.md"
+REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "configuration.md"
 
 
 @pytest.fixture
@@ -117,6 +120,58 @@ def test_a_new_agent_takes_its_kinds_program_unless_it_has_one(
     agents = load(None, env=env).agents
     assert agents["a"].program == ("claude",)
     assert agents["b"].program == ("/opt/c", "-x")
+
+
+def test_options_of_an_agent_are_typed_by_what_its_kind_publishes(
+    env: dict[str, str], user: Put
+) -> None:
+    user("agents:\n  claude:\n    options: {max_turns: 3, disallowed_tools: [Bash], fast: false}\n")
+    expected = {"max_turns": 3, "disallowed_tools": ("Bash",)}
+    assert load(None, env=env).agents["claude"].options == expected
+    assert load(None, env=env).agents["demo"].options == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("max_turn: 3", "options.max_turn: this agent has no option 'max_turn'; did you mean"),
+        ("max_turns: many", "options.max_turns: max_turns: expected a whole number"),
+        ("agents: '['", "options.agents: agents: expected a JSON object"),
+    ],
+)
+def test_an_option_that_the_kind_does_not_have_is_refused(
+    env: dict[str, str], user: Put, options: str, words: str
+) -> None:
+    path = user(f"agents:\n  demo:\n    options:\n      {options}\n")
+    with pytest.raises(ConfigError) as refused:
+        load(None, env=env)
+    assert str(refused.value).startswith(f"{path}: agents.demo.{words}")
+
+
+def test_a_kind_that_nothing_provides_costs_no_other_agent(env: dict[str, str], user: Put) -> None:
+    user("default_agent: a\nagents:\n  a: {kind: removed, options: {speed: 3}}\n")
+    config = load(None, env=env)
+    expected = AgentConfig(kind="removed", program=("removed",), options={"speed": 3})
+    assert config.agents == {**Config().agents, "a": expected}
+
+
+@pytest.mark.parametrize("failure", [ValueError("no"), SystemExit(3)])
+def test_a_package_that_fails_does_not_stop_the_loading(
+    env: dict[str, str], user: Put, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def build(settings: AgentSettings) -> Agent:
+        raise failure
+
+    kinds = Registry(built_in=[*BUILT_IN, AgentKind(name="acme", build=build, program=("p",))])
+    monkeypatch.setattr("flybridge.config.sources.REGISTRY", kinds)
+    user("agents:\n  a: {kind: acme, options: {speed: 3}}\n")
+    assert load(None, env=env).agents["a"].options == {"speed": 3}
+
+
+def test_a_project_sets_no_options(env: dict[str, str], project: Put, repo: Path) -> None:
+    project("agents:\n  demo:\n    options: {skip_permissions: true}\n")
+    with pytest.raises(ConfigError, match="a project file may not set this"):
+        load(repo, env=env)
 
 
 def test_another_kind_brings_its_own_program(env: dict[str, str], user: Put) -> None:
@@ -248,7 +303,7 @@ def test_a_dangling_link_in_a_project_is_an_error_and_not_a_silence(
         ("idle_exit_s: .nan\n", "idle_exit_s", "Expected `float` >= 0"),
         ("limits:\n  sessions: 0\n", "limits.sessions", "Expected `int` >= 1"),
         ("log_level: loud\n", "log_level", "must be one of debug, info, warning, error"),
-        ("agents:\n  a: {kind: codex}\n", "agents.a.kind", "must be one of claude, demo"),
+        ("agents:\n  a: {kind: no kind}\n", "agents.a.kind", "must be one of claude, demo"),
         ("agents:\n  a: {program: [x]}\n", "agents.a", "a new agent needs its kind"),
         ("agents:\n  a:\n", "agents.a", "says nothing about this agent"),
         ("agents:\n  A.b: {kind: demo}\n", "agents.A.b", "a name is up to 32"),

@@ -6,20 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.auth.gate import Head, Refused
+from flybridge.gateway.agent_socket import MAX_STRANGERS, read_knock
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import TurnId
-from flybridge.runtime.services import Limits
 from flybridge.runtime.links.tickets import ticket_of
-from flybridge.gateway.agent_socket import MAX_STRANGERS, read_knock
-from flybridge.auth.gate import Head, Refused
+from flybridge.runtime.services import Limits
 from flybridge.store.memory import MemoryJournal
 from flybridge.testing.faulty import Fault, FaultyJournal
 from flybridge.testing.recorder import executed, ran
-from tests.harness.runtime_harness import steps, until
+from tests.harness.agent_programs import steps
 from tests.harness.dial_in_harness import SOCKET, DialHouse
+from tests.harness.waiting import WAIT_S, until
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -318,7 +319,7 @@ async def test_what_is_no_upgrade_is_not_let_in(house: DialHouse, words: bytes) 
     reader, writer = await asyncio.open_connection("127.0.0.1", house.dial_ins.port)
     writer.write(words)
     writer.write_eof()
-    answer = await asyncio.wait_for(reader.read(), 5)
+    answer = await asyncio.wait_for(reader.read(), WAIT_S)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 4")
     writer.close()
     await until(lambda: not house.door.strangers)

@@ -2,25 +2,16 @@ from __future__ import annotations
 
 import asyncio
 import urllib.request
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from flybridge.auth.authority import Authority
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.gateway.front import Front
 from flybridge.listeners.tcp import TcpSpec
-from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import PROTO, Welcome
 from tests.harness.runtime_harness import House
-
-
-@pytest.fixture
-async def house(short_tmp: Path) -> AsyncIterator[House]:
-    house = House(short_tmp)
-    yield house
-    await house.end()
 
 
 def front(house: House, spec: TcpSpec, authority: Authority | None = None) -> Front:
@@ -38,7 +29,7 @@ def front(house: House, spec: TcpSpec, authority: Authority | None = None) -> Fr
         now_ms=lambda: 1,
         audit=lambda record: None,
         audit_log=house.folder / "audit.log",
-        history=None,
+        histories={},
         version="1",
         changed=lambda: None,
     )

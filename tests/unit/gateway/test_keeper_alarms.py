@@ -11,7 +11,8 @@ from flybridge.gateway.keeper_alarms import KeeperAlarms
 from flybridge.model.audit import Record
 from flybridge.runtime.keeper.process import alive, start_time
 from flybridge.runtime.keeper.starter import KeeperStarter
-from tests.harness.runtime_harness import House, until
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 async def test_a06_a_killed_keeper_and_a_killed_starter_are_audited(

@@ -9,14 +9,14 @@ from typing import Any, get_args
 
 import msgspec
 
-from flybridge.model import commands as c
-from flybridge.session.authorisation import Scope, scope_of
-from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
-from flybridge.listeners.http.route import API, PUBLIC, Route
 from flybridge.gateway.routes import PUBLIC_ROUTES, ROUTES
-from tests.harness.runtime_harness import until
+from flybridge.listeners.http.route import API, PUBLIC, Route
+from flybridge.model import commands as c
+from flybridge.runtime.keeper.process import start_time
+from flybridge.session.authorisation import Scope, scope_of
 from tests.harness.http_harness import Got, Web
+from tests.harness.waiting import until
 
 # Values for the parameters of paths: things that do not exist. A route that is let through says
 # so with a 2xx, 400, 404 or 422, never with a 401 or 403.

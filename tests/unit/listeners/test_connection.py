@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from flybridge.model.deliveries import Batch, Reply, Shown, View
-from flybridge.model.ids import SessionId
-from flybridge.model.requests import Ask, Request
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.dispatcher import Client
+from flybridge.frontends.native.adapter import speak_native
 from flybridge.listeners import connection as native
 from flybridge.listeners.connection import NativeClient, NativeDoor, SharedWrites
 from flybridge.listeners.unix import lines
-from tests.unit.listeners.loose_transport import LooseTransport
+from flybridge.model.deliveries import Batch, Reply, Shown, View
+from flybridge.model.ids import SessionId
+from flybridge.model.requests import Ask, Request
+from flybridge.runtime.dispatcher import Client
+from flybridge.session.authorisation import Caller
 from tests.harness.websocket_harness import EchoDesk, echo, welcome
+from tests.unit.listeners.loose_transport import LooseTransport
 
 SOMEBODY = Caller(principal="me", scopes=frozenset({"view"}))
 SESSION = SessionId("s")
@@ -52,7 +53,11 @@ class Place:
         self.desk = EchoDesk()
         self.changes = 0
         self.door = NativeDoor(
-            self.desk, join=lines, welcome=welcome, now_ms=lambda: 0, changed=self.changed
+            self.desk,
+            join=lines,
+            speak=speak_native(welcome),
+            now_ms=lambda: 0,
+            changed=self.changed,
         )
 
     def changed(self) -> None:

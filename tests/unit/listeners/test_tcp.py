@@ -20,7 +20,7 @@ from flybridge.listeners.tcp import (
     check_bind,
     raise_file_limit,
 )
-from tests.harness.runtime_harness import until
+from tests.harness.waiting import WAIT_S, until
 
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
@@ -89,7 +89,7 @@ class Visitor:
         """The next bytes; nothing when the other end has hung up."""
         loop = asyncio.get_running_loop()
         try:
-            return await asyncio.wait_for(loop.sock_recv(self._sock, 65536), 10)
+            return await asyncio.wait_for(loop.sock_recv(self._sock, 65536), WAIT_S)
         except ConnectionError:
             return b""
 

@@ -8,24 +8,16 @@ from typing import Any
 
 import pytest
 
-from flybridge.model import commands as c
-from flybridge.model.deliveries import Stage
-from flybridge.session.authorisation import Caller
+from flybridge.frontends.native.adapter import speak_native
 from flybridge.listeners import connection as native
 from flybridge.listeners import unix
 from flybridge.listeners.unix import Door
-from flybridge.wire.native.messages import Welcome
-from tests.harness.runtime_harness import House, steps, until
-
-
-def welcome(caller: Caller) -> Welcome:
-    return Welcome(
-        proto=1,
-        version="0",
-        generation=1,
-        principal=caller.principal,
-        scopes=tuple(sorted(caller.scopes)),
-    )
+from flybridge.model import commands as c
+from flybridge.model.deliveries import Stage
+from tests.harness.agent_programs import steps
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import WAIT_S, until
+from tests.harness.websocket_harness import welcome
 
 
 class Guest:
@@ -39,7 +31,7 @@ class Guest:
         self.writer.write(json.dumps(message).encode() + b"\n")
 
     async def hear(self) -> dict[str, Any]:
-        line = await asyncio.wait_for(self.reader.readline(), 20)
+        line = await asyncio.wait_for(self.reader.readline(), WAIT_S)
         assert line, "hung up"
         found: dict[str, Any] = json.loads(line)
         return found
@@ -60,7 +52,7 @@ class Place:
         self.house = house
         self.door = Door(
             house.desk,
-            welcome=welcome,
+            speak=speak_native(welcome),
             keepers=house.sessions.keepers,
             now_ms=house.services.now_ms,
         )
@@ -127,7 +119,7 @@ async def test_nothing_happens_before_hello(place: Place) -> None:
 async def test_who_says_nothing_is_shown_out(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unix, "HELLO_S", 0.1)
     mute, polite = await place.guest(hello=False), await place.guest()
-    assert await asyncio.wait_for(mute.reader.read(), 20) == b""
+    assert await asyncio.wait_for(mute.reader.read(), WAIT_S) == b""
     polite.say(type="ask", ref="1", name="list")
     assert (await polite.hear())["value"] == {"sessions": []}
 
@@ -215,7 +207,7 @@ async def test_everyone_hears_that_a_session_was_deleted(place: Place) -> None:
 async def test_garbage_does_not_bring_the_door_down(place: Place) -> None:
     guest = await place.guest()
     guest.writer.write(b"\x00\xff not json\n{\n" * 20)
-    await asyncio.wait_for(guest.reader.read(), 20)
+    await asyncio.wait_for(guest.reader.read(), WAIT_S)
     other = await place.guest()
     other.say(type="ask", ref="1", name="list")
     assert (await other.hear())["ref"] == "1"

@@ -10,14 +10,12 @@ import pytest
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.keeper.process import start_time
-from flybridge.listeners import frames
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.auth.gate import Head, Refused
 from flybridge.auth.login import HalfLogin, Login
 from flybridge.auth.peer import TALK
 from flybridge.auth.tcp_peer import Origin, TcpPeers
+from flybridge.listeners import frames
 from flybridge.listeners.upgrade import (
     UNSENT_BYTES,
     Room,
@@ -31,6 +29,8 @@ from flybridge.listeners.upgrade import (
     problem,
     refusal,
 )
+from flybridge.runtime.keeper.process import start_time
+from flybridge.session.authorisation import Caller
 from flybridge.store.credentials import CredentialFile
 from tests.harness.login import headers_for
 from tests.unit.listeners.loose_transport import LooseTransport

@@ -2,37 +2,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flybridge.model.audit import Record
-from flybridge.listeners import connection as native
-from flybridge.listeners import websocket
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES
 from flybridge.auth.refusals import PER_SOURCE, RefusalLog
+from flybridge.listeners import connection as native
+from flybridge.listeners import websocket
 from flybridge.listeners.upgrade import Room, Timing
+from flybridge.model.audit import Record
+from tests.harness.frames import PING, PONG, TEXT, closing, frame
 from tests.harness.login import KEY_HEADER
-from tests.harness.runtime_harness import until
-from tests.harness.websocket_harness import (
-    PING,
-    PONG,
-    TEXT,
-    OpenDoor,
-    closing,
-    echo,
-    frame,
-    opened,
-)
+from tests.harness.waiting import until
+from tests.harness.websocket_harness import OpenDoor, echo, opened
 
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[OpenDoor]:
-    async with opened(short_tmp) as place:
-        yield place
-
+DAY_MS = 24 * 3600 * 1000
 
 # ---- the upgrade ---------------------------------------------------------------------------------
 
@@ -298,7 +284,7 @@ async def test_a_request_that_breaks_the_desk_does_not_break_the_door(short_tmp:
 
 
 async def test_who_does_not_answer_a_ping_is_cut_off(short_tmp: Path) -> None:
-    async with opened(short_tmp, timing=Timing(ping_s=0.05, pong_s=0.1)) as place:
+    async with opened(short_tmp, timing=Timing(ping_s=0.05, pong_s=2)) as place:
         silent, lively = await place.guest(), await place.guest()
         for _ in range(5):
             assert await lively.next_frame() == (PING, b"")
@@ -342,7 +328,7 @@ async def test_who_waits_for_us_is_not_cut_off_for_being_silent(
 
 
 async def test_who_does_not_say_hello_in_time_is_sent_away(short_tmp: Path) -> None:
-    async with opened(short_tmp, timing=Timing(hello_s=0.1)) as place:
+    async with opened(short_tmp, timing=Timing(hello_s=1)) as place:
         stranger = await place.upgraded()
         known = await place.upgraded(**place.login())
         polite = await place.guest()
@@ -378,16 +364,16 @@ async def test_what_is_taken_back_ends_even_for_somebody_who_does_not_read(
         transport.write(frame(b"x" * 65536, mask=None))
     place.authority.revoke("test")
     assert not place.door.clients
-    await until(lambda: client.transport is None, 3)
+    await until(lambda: client.transport is None)
 
 
 async def test_a_login_that_ran_out_is_found_at_the_next_message(short_tmp: Path) -> None:
     async with opened(short_tmp) as place:
-        token = place.authority.create_token("short", FILE_SCOPES, days=0.3 / 24 / 3600)
+        token = place.authority.create_token("short", FILE_SCOPES, days=1)
         guest = await place.upgraded()
         guest.say({"type": "auth", "token": token})
         await guest.greet()
-        await asyncio.sleep(0.35)  # the time it lasts
+        place.ahead_ms += DAY_MS
         guest.send(frame(echo("1")))
         assert (await guest.ending())[0] == 4401
         assert not place.echo.handled
@@ -395,10 +381,11 @@ async def test_a_login_that_ran_out_is_found_at_the_next_message(short_tmp: Path
 
 async def test_a_login_that_ran_out_is_found_when_nobody_says_anything(short_tmp: Path) -> None:
     async with opened(short_tmp, timing=Timing(ping_s=0.1)) as place:
-        token = place.authority.create_token("short", FILE_SCOPES, days=0.1 / 24 / 3600)
+        token = place.authority.create_token("short", FILE_SCOPES, days=1)
         guest = await place.upgraded()
         guest.say({"type": "auth", "token": token})
         await guest.greet()
+        place.ahead_ms += DAY_MS
         assert (await guest.ending())[0] == 4401
 
 

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import struct
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
+from tests.harness.frames import CLOSE, PING, PONG, frame
+from tests.harness.websocket_harness import Guest, OpenDoor
 from tests.unit.listeners.websocket_corpus import SECTIONS, Case
-from tests.harness.websocket_harness import CLOSE, PING, PONG, Guest, OpenDoor, frame, opened
 
 CASES = [
     pytest.param(case, id=f"{number}: {name}")
     for number, cases in SECTIONS.items()
     for name, case in cases.items()
 ]
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[OpenDoor]:
-    async with opened(short_tmp) as place:
-        yield place
 
 
 async def write(guest: Guest, case: Case) -> None:

@@ -23,8 +23,11 @@ from flybridge.wire.native.messages import (
     decode_gateway,
 )
 from tests.crash.test_slow_and_cut_clients import PIECES, held_item, open_text, pieces
-from tests.harness.runtime_harness import House, steps, until
-from tests.harness.websocket_harness import TEXT, Guest, OpenDoor, opened
+from tests.harness.agent_programs import steps
+from tests.harness.frames import TEXT
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import WAIT_S, until
+from tests.harness.websocket_harness import Guest, OpenDoor, opened
 
 
 class CutOffError(Exception):
@@ -60,7 +63,7 @@ class Follower:
         """Take one read's worth; what is not a whole frame by then counts for nothing."""
         assert self.guest is not None
         limit = 65536 if self._budget is None else min(65536, self._budget)
-        data = await asyncio.wait_for(self.guest.reader.read(limit), 20) if limit else b""
+        data = await asyncio.wait_for(self.guest.reader.read(limit), WAIT_S) if limit else b""
         if self._budget is not None:
             self._budget -= len(data)
         self._rest += data
@@ -159,6 +162,7 @@ async def test_a_client_cut_at_every_event_has_the_same_transcript(scene: Scene)
         assert late.transcript.text == whole.transcript.text
 
 
+@pytest.mark.slow
 async def test_a_client_cut_inside_every_frame_has_the_same_transcript(scene: Scene) -> None:
     assert (await scene.house.say(scene.live, RUN, "r")).stage is Stage.DONE
     whole = scene.follower()

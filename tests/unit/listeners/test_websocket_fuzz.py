@@ -8,12 +8,14 @@ from flybridge.listeners.connection import NativeClient
 from flybridge.listeners.websocket import WebSocketClient
 from fuzz import frames
 from fuzz.frames import FoundError, judge, read_frames
-from tests.harness.websocket_harness import frame
+from tests.harness.frames import frame
 
 UPGRADED = b"HTTP/1.1 101 x\r\n\r\n"
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 4))]
+)
 async def test_no_bytes_do_what_none_may_do(part: int) -> None:
     endings = await frames.run(1, part * 2500, 2500)
     assert endings.total() == 2500

@@ -19,8 +19,9 @@ from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from flybridge.listeners.websocket import WebSocketClient
-from tests.harness.runtime_harness import until
-from tests.harness.websocket_harness import OpenDoor, echo, frame, hello_app
+from tests.harness.frames import frame
+from tests.harness.waiting import WAIT_S, until
+from tests.harness.websocket_harness import OpenDoor, echo, hello_app
 
 
 @asynccontextmanager
@@ -41,7 +42,7 @@ async def served(folder: Path) -> AsyncIterator[tuple[OpenDoor, Server]]:
         yield place, server
     finally:
         server.should_exit = True
-        await asyncio.wait_for(serving, 20)
+        await asyncio.wait_for(serving, WAIT_S)
         for guest in place.guests:
             await guest.close()
     assert not server.server_state.connections
@@ -64,7 +65,7 @@ async def test_an_upgrade_on_a_connection_that_served_http_before(short_tmp: Pat
     async with served(short_tmp) as (place, _):
         guest = await place.dial()
         guest.send(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        head = await asyncio.wait_for(guest.reader.readuntil(b"hello\r\n0\r\n\r\n"), 20)
+        head = await asyncio.wait_for(guest.reader.readuntil(b"hello\r\n0\r\n\r\n"), WAIT_S)
         assert head.startswith(b"HTTP/1.1 200")
         assert await guest.upgrade(**place.login()) == 101
         await guest.greet()

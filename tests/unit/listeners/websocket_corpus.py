@@ -11,17 +11,8 @@ import struct
 
 import msgspec
 
-from tests.harness.websocket_harness import (
-    BINARY,
-    CLOSE,
-    CONT,
-    PING,
-    PONG,
-    TEXT,
-    closing,
-    echo,
-    frame,
-)
+from tests.harness.frames import BINARY, CLOSE, CONT, PING, PONG, TEXT, closing, frame
+from tests.harness.websocket_harness import echo
 
 PROTOCOL, NOT_TEXT, BAD_TEXT, TOO_BIG = 1002, 1003, 1007, 1009
 

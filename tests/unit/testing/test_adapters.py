@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.deliveries import Delivery
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Detach, Request

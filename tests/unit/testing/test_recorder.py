@@ -5,15 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from flybridge.testing import recorder
 from flybridge.testing.recorder import executed, lines, ran, read_record
-from tests.harness.agent_host import DEADLINE_S, Host, Json, kind, shapes, spoken
+from tests.harness.agent_host import Host, kind, shapes, spoken
+from tests.harness.line_process import Json
+from tests.harness.processes import is_gone
+from tests.harness.waiting import WAIT_S, wait_until
 
 BY_PATH = (sys.executable, "-I", "-S", recorder.__file__)
 BY_NAME = (sys.executable, "-m", "flybridge.testing.recorder")
@@ -52,21 +54,6 @@ def script(*steps: Json) -> str:
     return "please\n@@ " + json.dumps(steps)
 
 
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended, waited for or not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
 def noted(book: Path, what: str) -> list[Json]:
     return [record.data for record in read_record(book) if record.kind == what]
 
@@ -95,7 +82,7 @@ def test_lines_are_kept_exactly_with_their_number_and_process(host: Host, book: 
 
 def test_a_line_without_its_end_is_recorded_and_not_acted_upon(host: Host, book: Path) -> None:
     host.write(b'{"type":"user","message":{"role":"user","content":"half')
-    host.close_stdin()
+    host.close_input()
     assert host.exit_code() == 0
     (record,) = [record for record in read_record(book) if record.kind == "line"]
     assert record.data["torn"]
@@ -114,13 +101,13 @@ def test_an_entry_cut_by_a_kill_is_left_out(book: Path) -> None:
 
 def test_without_a_record_it_refuses_to_start() -> None:
     env = {name: value for name, value in os.environ.items() if name != "RECORDER_FILE"}
-    done = subprocess.run(BY_PATH, env=env, capture_output=True, input=b"", timeout=DEADLINE_S)
+    done = subprocess.run(BY_PATH, env=env, capture_output=True, input=b"", timeout=WAIT_S)
     assert done.returncode == 2
     assert b"RECORDER_FILE" in done.stderr
 
 
 def test_it_runs_by_name_and_tells_its_version(book: Path) -> None:
-    done = subprocess.run([*BY_NAME, "--version"], capture_output=True, timeout=DEADLINE_S)
+    done = subprocess.run([*BY_NAME, "--version"], capture_output=True, timeout=WAIT_S)
     assert done.stdout.startswith(b"2.1.325 (")
     with Host(BY_NAME, "--record", str(book), "--session-id", SESSION) as host:
         assert host.turn("hi", "u1")[-1]["session_id"] == SESSION
@@ -208,7 +195,7 @@ def test_a_bad_line_ends_it(host: Host, book: Path, line: bytes) -> None:
 def test_the_end_of_stdin_finishes_what_waits(host: Host, book: Path) -> None:
     host.prompt("one", "u1")
     host.prompt("two", "u2")
-    host.close_stdin()
+    host.close_input()
     assert shapes(host.rest()).count("result") == 2
     assert host.exit_code() == 0
     assert executed(book) == ["u1", "u2"]
@@ -218,7 +205,7 @@ def test_the_end_of_stdin_may_be_the_end_at_once(book: Path) -> None:
     with start(book, "--eof-now") as host:
         host.prompt(script({"stall": 60}))
         host.until(kind("replay"))
-        host.close_stdin()
+        host.close_input()
         assert host.exit_code() == 0
     assert noted(book, "eof")
 
@@ -275,7 +262,7 @@ def test_an_interrupt_tells_what_is_queued_and_may_drop_it(host: Host, book: Pat
     host.prompt("two", "u2")
     receipt = host.ask("interrupt", cancel_queued=True)["response"]
     assert receipt == {"still_queued": [], "cancelled": ["u2"]}
-    host.close_stdin()
+    host.close_input()
     host.rest()
     assert executed(book) == ["u1"]
 
@@ -335,7 +322,7 @@ def test_a_denial_may_end_the_turn(host: Host, book: Path) -> None:
 
 def test_stdin_closed_denies(host: Host, book: Path) -> None:
     ask(host, ASK)
-    host.close_stdin()
+    host.close_input()
     assert shapes(host.rest())[-1] == "result"
     assert ran(book) == []
 
@@ -347,7 +334,7 @@ def test_a_second_answer_is_a_stray_one(host: Host, book: Path) -> None:
     answers = [{"type": "control_response", "response": {**body, "response": r}} for r in both]
     host.write(b"".join(json.dumps(answer).encode() + b"\n" for answer in answers))
     host.until(kind("result"))
-    eventually(lambda: len(noted(book, "stray")) == 1)
+    wait_until(lambda: len(noted(book, "stray")) == 1)
     assert [tool["input"]["command"] for tool in ran(book)] == ["1st", "true"]
 
 
@@ -452,13 +439,13 @@ def test_a_grandchild_may_get_away(host: Host, book: Path) -> None:
     try:
         assert b"marker-of-test" in Path(f"/proc/{pid}/cmdline").read_bytes()
         assert os.getsid(pid) != os.getsid(host.process.pid)
-        host.close_stdin()
+        host.close_input()
         host.rest()  # it does not hold our stdout
         assert host.exit_code() == 0
-        assert not gone(pid)
+        assert not is_gone(pid)
     finally:
         os.kill(pid, signal.SIGKILL)
-    eventually(lambda: gone(pid))
+    wait_until(lambda: is_gone(pid))
 
 
 @pytest.mark.needs("linux")
@@ -494,9 +481,9 @@ def test_it_may_stop_reading_for_a_time(host: Host) -> None:
 
 def test_stderr_is_written(host: Host) -> None:
     host.turn(script({"stderr": "oops\n"}, {"stderr_flood": 200_000}))
-    host.close_stdin()
+    host.close_input()
     host.exit_code()
-    assert host.stderr() == b"oops\n" + b"e" * 200_000 + b"\n"
+    assert host.errors() == b"oops\n" + b"e" * 200_000 + b"\n"
 
 
 def test_a_turn_may_have_two_results(host: Host) -> None:

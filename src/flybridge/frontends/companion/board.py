@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flybridge.frontends.companion.slot import Slot
-from flybridge.model.ids import SessionId
 from flybridge.frontends.companion.wire.budget import slot_name
+from flybridge.model.ids import SessionId
 
 SLOTS = 4
 

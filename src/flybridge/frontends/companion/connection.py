@@ -19,20 +19,19 @@ from websockets.http11 import Request
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
 
-from flybridge.frontends.companion.device import AutoEdit, DeviceAdapter, Ignored, Pressed, Spawn
-from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
-from flybridge.session.authorisation import Caller, Verdict
-from flybridge.listeners import frames
-from flybridge.listeners import upgrade
-from flybridge.wire import strict_json
-from flybridge.frontends.companion.http import answer_to, refused, token_of
-from flybridge.frontends.companion.devices import Waiting
-from flybridge.listeners.frames import Allowance, Ending, Pieces
 from flybridge.auth.peer import restricted
-from flybridge.store.devices import Device
+from flybridge.errors import FlybridgeError, InvalidRequestError, RefusedError
+from flybridge.frontends.companion.device import AutoEdit, DeviceAdapter, Ignored, Pressed, Spawn
+from flybridge.frontends.companion.devices import Waiting
+from flybridge.frontends.companion.http import answer_to, refused, token_of
 from flybridge.frontends.companion.wire.budget import encode
 from flybridge.frontends.companion.wire.decode import decode
 from flybridge.frontends.companion.wire.messages import MAX_SAID_BYTES, AgentStatus, Auth
+from flybridge.listeners import frames, upgrade
+from flybridge.listeners.frames import Allowance, Ending, Pieces
+from flybridge.session.authorisation import Caller, Verdict
+from flybridge.store.devices import Device
+from flybridge.wire import strict_json
 
 if TYPE_CHECKING:
     from flybridge.frontends.companion.listener import CompanionDoor

@@ -14,13 +14,13 @@ import msgspec
 from flybridge.frontends.companion.board import Board
 from flybridge.frontends.companion.prompts import Prompt, answer
 from flybridge.frontends.companion.slot import Face, Slot
+from flybridge.frontends.companion.wire import messages as m
+from flybridge.frontends.companion.wire.budget import encode
+from flybridge.frontends.companion.wire.decode import Rejected, decode
 from flybridge.model import commands as c
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.model.requests import Submit
-from flybridge.frontends.companion.wire import messages as m
-from flybridge.frontends.companion.wire.budget import encode
-from flybridge.frontends.companion.wire.decode import Rejected, decode
 
 APART_MS = 500  # two statuses of a slot
 GUARD_MS = 700  # a prompt must have been the only one for so long

@@ -17,9 +17,9 @@ from typing import Final
 
 import msgspec
 
+from flybridge.auth.limiter import Limiter
 from flybridge.errors import InvalidRequestError, PairingOverError, TooManyTriesError
 from flybridge.session.authorisation import Caller, Scope
-from flybridge.auth.limiter import Limiter
 from flybridge.store.devices import Device, DeviceFile
 
 DOOR = "companion"

@@ -17,14 +17,15 @@ from collections.abc import Callable
 
 import msgspec
 
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.errors import GatewayError
-from flybridge.runtime.dispatcher import Desk
-from flybridge.runtime.sessions import Sessions
-from flybridge.listeners import frames
 from flybridge.frontends.companion.connection import Connection
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import SlotHost
-from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.listeners import frames
+from flybridge.model.agent_kinds import DEFAULT_KIND
+from flybridge.runtime.dispatcher import Desk
+from flybridge.runtime.sessions import Sessions
 from flybridge.store.devices import SlotSpec
 
 BACKLOG = 32
@@ -36,7 +37,7 @@ class CompanionSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     port: int = 3333
-    agent: str = "claude"
+    agent: str = DEFAULT_KIND
     dir: str = "/"
 
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from flybridge.frontends.companion.board import SLOTS
 from flybridge.errors import InvalidRequestError
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller, who
-from flybridge.runtime.methods.sessions import NoParams, Question
+from flybridge.frontends.companion.board import SLOTS
 from flybridge.frontends.companion.devices import Devices
 from flybridge.frontends.companion.slots import MAX_SLOTS
+from flybridge.model.audit import Record
+from flybridge.runtime.methods.sessions import NoParams, Question
+from flybridge.session.authorisation import Caller, who
 from flybridge.store.devices import Device, SlotSpec
 
 if TYPE_CHECKING:

@@ -8,18 +8,16 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from flybridge.frontends.companion import rules
+from flybridge.frontends.companion.wire.budget import DETAIL_BYTES, SCREEN_BYTES, TYPE_BYTES, fit
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.ids import PromptId
-from flybridge.frontends.companion.wire.budget import DETAIL_BYTES, SCREEN_BYTES, TYPE_BYTES, fit
+from flybridge.model.tools import CUT, ToolKind, headline
+from flybridge.session.old_tools import kind_of
 
-TELLING = ("command", "file_path", "pattern", "query", "url")
-EDITS = {  # tools that change one file, and where they say which
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "NotebookEdit": "notebook_path",
-    "Write": "file_path",
-}
+# What a call does comes first: a person who allows a search must see its pattern, not its place.
+DECISIVE = ("command", "file_path", "pattern", "query", "url")
+DESCRIBED: frozenset[ToolKind] = frozenset({"execute", "edit", "read", "search", "fetch"})
 QUESTION = "Question"
 NOT_HERE = "Answer it in the browser or the chat, not here: "
 _decoder = msgspec.json.Decoder(dict[str, Any])
@@ -35,16 +33,18 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     description: str = ""
     cut: bool = False  # not all of it can be on the screen
-    rules: tuple[int, ...] = ()  # suggestions that a button may take up
-    whole_tool: bool = False  # there are no suggestions, and the tool only reads
+    rules: tuple[int, ...] = ()  # offers that a button may accept
+    whole_tool: bool = False  # there are no offers, and the tool only reads
     edits: str = ""  # the file it would change, if that is all it does
 
 
 def of_permission(event: e.PermissionRequested) -> Prompt:
-    """A permission, by the first words that tell what it is about."""
-    told = _fields(event.input)
-    detail = _detail(told) if told is not None else "(cannot be read here)"
+    """Show a permission by what the call is used on."""
+    told, kind, subject = _fields(event.input), kind_of(event.kind, event.tool), event.subject
+    detail = _used_on(event, told) if told is not None else "(cannot be read here)"
     described = _text(_fields(event.detail), "description") or _text(told, "description")
+    if kind == "execute":
+        described = described or subject.title
     too_long = fit(event.tool, TYPE_BYTES)[1] or _is_cut(detail)
     return Prompt(
         prompt=event.prompt,
@@ -54,22 +54,17 @@ def of_permission(event: e.PermissionRequested) -> Prompt:
         description=described or event.reason,
         cut=too_long or told is None,
         rules=tuple(
-            number
-            for number, suggestion in enumerate(event.suggestions)
-            if rules.is_usable(_fields(suggestion) or {}, event.tool)
+            index for index, offer in enumerate(event.offers) if rules.is_usable(offer, event.tool)
         ),
-        whole_tool=not event.suggestions and rules.covers_tool(event.tool),
-        edits=_text(told, EDITS.get(event.tool, "")),
+        whole_tool=not (event.offers or event.suggestions) and rules.covers_tool(kind),
+        # a prompt from before calls had a subject names no file: it is asked about
+        edits=subject.paths[0] if kind == "edit" and len(subject.paths) == 1 else "",
     )
 
 
 def of_question(event: e.QuestionRequested) -> Prompt:
     """A question, which no button can answer."""
-    try:
-        asked = msgspec.json.decode(event.questions, type=list[dict[str, Any]])
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        asked = []
-    first = _text(asked[0], "question") if asked else ""
+    first = event.asked[0].text if event.asked else _untyped(event.questions)
     return Prompt(
         prompt=event.prompt,
         digest=event.digest,
@@ -80,10 +75,19 @@ def of_question(event: e.QuestionRequested) -> Prompt:
     )
 
 
+def _untyped(questions: Raw) -> str:
+    """Return the first question of an event that was written before questions were typed."""
+    try:
+        asked = msgspec.json.decode(questions, type=list[dict[str, Any]])
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return ""
+    return _text(asked[0], "question") if asked else ""
+
+
 def answer(prompt: Prompt, press: Literal["yes", "always", "no"], device: str) -> c.Command:
     """Return the command that a button stands for.
 
-    ``always`` accepts the agent's own rules, as far as a device may. Where the agent suggested
+    ``always`` accepts the agent's own rules, as far as a device may. Where the agent offered
     nothing and ``prompt.whole_tool`` is set, the caller keeps a rule for the tool; otherwise
     ``always`` without a usable rule allows this once.
     """
@@ -102,8 +106,23 @@ def answer(prompt: Prompt, press: Literal["yes", "always", "no"], device: str) -
     )
 
 
+def _used_on(event: e.PermissionRequested, told: dict[str, Any]) -> str:
+    """Return what a call is used on, never less than all of it: a plan's title is not the plan."""
+    subject = event.subject
+    head = headline(event.kind, subject) if event.kind in DESCRIBED else ""
+    parts = (subject.title, subject.command, subject.url)
+    if head and not any(part.endswith(CUT) and part in head for part in parts):
+        return head
+    whole = _detail(told)
+    return f"{whole} in {', '.join(subject.paths)}" if _is_search_in_places(event) else whole
+
+
+def _is_search_in_places(event: e.PermissionRequested) -> bool:
+    return event.kind == "search" and bool(event.subject.paths)
+
+
 def _detail(told: dict[str, Any]) -> str:
-    for name in TELLING:
+    for name in DECISIVE:
         if isinstance(told.get(name), str):
             return str(told[name])
     for value in told.values():

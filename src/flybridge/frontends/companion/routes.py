@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Meta
 
 from flybridge.frontends.companion.methods import DeviceList, Right, SlotNumber, SlotShown
-from flybridge.listeners.http.route import API, Body, Call, Name, Params, Route
 from flybridge.frontends.companion.slots import MAX_SLOTS
+from flybridge.listeners.http.route import API, Body, Call, Name, Params, Route
 
 
 class NewDevice(Body, kw_only=True):

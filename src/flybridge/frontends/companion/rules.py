@@ -6,59 +6,43 @@ from what the screen shows: it never covers everything that a tool could run or 
 
 from __future__ import annotations
 
-from typing import Any
+from flybridge.model.offers import Offer, OfferRule
+from flybridge.model.tools import ToolKind
 
-READS = frozenset(  # tools that neither run programs nor change anything
-    {"Glob", "Grep", "LS", "NotebookRead", "Read", "WebFetch", "WebSearch"}
-)
-RUNS_OR_WRITES = frozenset(
-    {
-        "Agent",
-        "Bash",
-        "Edit",
-        "ExitPlanMode",
-        "KillShell",
-        "Monitor",
-        "MultiEdit",
-        "NotebookEdit",
-        "PowerShell",
-        "REPL",
-        "Skill",
-        "SlashCommand",
-        "Task",
-        "Write",
-        "apply_patch",
-        "shell",
-    }
-)
+READING: frozenset[ToolKind] = frozenset({"read", "search", "fetch"})
+# Kinds of tools that a rule without a pattern may be about. A tool of an MCP server is one of
+# few that the server has, and its name is on the screen.
+WHOLE: frozenset[ToolKind] = READING | {"mcp", "task", "think"}
 _ANYTHING = " \t\n*:/.~"  # rule contents of these characters alone match whatever there is
 
 
-def covers_tool(tool: str) -> bool:
-    """Return whether a rule for the whole tool may be kept although the agent suggested none.
+def covers_tool(kind: ToolKind) -> bool:
+    """Return whether a rule for a whole tool of this kind may be kept although none was offered.
 
-    Only tools that are known to read qualify: what an unknown tool can do is unknown, too.
+    Only kinds that change nothing and run nothing qualify: what other tools can do is not known.
     """
-    return tool in READS
+    return kind in READING
 
 
-def is_usable(suggestion: dict[str, Any], tool: str) -> bool:
-    """Return whether a device may accept a suggestion of a prompt for ``tool``.
+def is_usable(offer: Offer, tool: str) -> bool:
+    """Return whether a device may accept an offer of a prompt for ``tool``.
 
-    It must only add rules that allow, and each rule must be about this tool or about reading. A
-    rule for everything that a tool does must be about this very tool, and not about one that is
-    known to run or write. Modes and folders are never accepted.
+    It must only add rules that allow, for this session, and each rule must be about this tool or
+    about reading. A rule for everything that a tool does must be about this very tool, and not
+    about one that may run or write. Modes and folders are never accepted.
     """
-    if suggestion.get("type") != "addRules" or suggestion.get("behavior") != "allow":
+    if (
+        offer.decision != "allow"
+        or offer.outlives_session
+        or not offer.allows
+        or not offer.text
+        or offer.folders
+    ):
         return False
-    rules = suggestion.get("rules")
-    return isinstance(rules, list) and bool(rules) and all(_fits(rule, tool) for rule in rules)
+    return bool(offer.rules) and all(_fits(rule, tool) for rule in offer.rules)
 
 
-def _fits(rule: object, tool: str) -> bool:
-    if not isinstance(rule, dict):
-        return False
-    name, content = rule.get("toolName"), rule.get("ruleContent")
-    if isinstance(content, str) and content.strip(_ANYTHING):
-        return name == tool or name in READS
-    return name == tool and name not in RUNS_OR_WRITES
+def _fits(rule: OfferRule, tool: str) -> bool:
+    if rule.pattern is not None and rule.pattern.strip(_ANYTHING):
+        return rule.tool == tool or rule.kind in READING
+    return rule.tool == tool and rule.kind in WHOLE

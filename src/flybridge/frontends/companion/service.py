@@ -7,18 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flybridge.frontends.companion.devices import Devices
+from flybridge.frontends.companion.methods import DeviceQuestions
 from flybridge.model.audit import Record
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
-from flybridge.frontends.companion.methods import DeviceQuestions
-from flybridge.frontends.companion.devices import Devices
 from flybridge.store.devices import DeviceFile
 
 if TYPE_CHECKING:
-    from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
     from flybridge.auth.tcp_peer import TcpPeers
+    from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
 
 
 class Companions:

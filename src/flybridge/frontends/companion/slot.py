@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from flybridge.frontends.companion.prompts import Prompt, of_permission, of_question
+from flybridge.frontends.companion.wire.messages import AgentStatus, State
 from flybridge.model import events as e
 from flybridge.model.ids import InputKey, ItemId, PromptId, SessionId, TurnId
 from flybridge.session.idling import PUT_AWAY
-from flybridge.frontends.companion.wire.messages import AgentStatus, State
 
 WINDOW = 200_000  # tokens, until the agent says otherwise
 PROCESSING = "Processing prompt…"

@@ -16,23 +16,24 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw
 
+from flybridge.errors import FlybridgeError, InvalidRequestError, StorageError
 from flybridge.frontends.companion.board import SLOTS, Board
+from flybridge.frontends.companion.devices import AUTO_EDIT, DOOR, Devices
+from flybridge.frontends.companion.project import is_inside
 from flybridge.frontends.companion.prompts import Prompt, answer
 from flybridge.frontends.companion.slot import Slot
-from flybridge.errors import FlybridgeError, InvalidRequestError, StorageError
+from flybridge.frontends.companion.wire.messages import NO_FREE_SLOTS, SLOT_OCCUPIED, SPAWN_FAILED
 from flybridge.model.deliveries import Batch, Gauge, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
-from flybridge.session.authorisation import Caller, Scope
-from flybridge.runtime.dispatcher import Desk
+from flybridge.model.trust import TrustFiles
 from flybridge.runtime.broadcaster import Subscription
+from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.unit_of_work import entries_of
 from flybridge.runtime.sessions import Sessions
-from flybridge.frontends.companion.devices import AUTO_EDIT, DOOR, Devices
-from flybridge.frontends.companion.project import is_inside
+from flybridge.runtime.unit_of_work import entries_of
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.store.devices import Device, SlotSpec
-from flybridge.frontends.companion.wire.messages import NO_FREE_SLOTS, SLOT_OCCUPIED, SPAWN_FAILED
 
 LABEL = "companion.slot"
 OURSELVES = "companion"
@@ -369,7 +370,7 @@ class SlotHost:
         edit = not by
         if edit:
             inside = bool(prompt.edits) and await asyncio.to_thread(
-                is_inside, slot.cwd, prompt.edits
+                is_inside, slot.cwd, prompt.edits, self._trust_files(slot.session)
             )
             by = slot.auto_edit if inside else ""
         device = self._devices.get(by) if by else None
@@ -387,6 +388,14 @@ class SlotHost:
         why = "auto-edit" if edit else "a rule"
         _log.info("slot %d: %r allowed by %r (%s)", slot.number, prompt.tool, device.name, why)
         return True
+
+    def _trust_files(self, session: SessionId) -> list[TrustFiles]:
+        """Return the trust files of every configured agent, and of the session's own."""
+        shelf, live = self._sessions.services.shelf, self._sessions.loaded(session)
+        agents = [shelf.agent(name) for name in shelf.names()]
+        if live is not None and live.installed is not None:
+            agents.append(live.installed.agent)
+        return [agent.trust_files for agent in agents]
 
     def _spawn_task(self, work: Coroutine[None, None, T]) -> asyncio.Task[T]:
         task = asyncio.ensure_future(work)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Raw
 
+from flybridge.errors import InvalidRequestError
 from flybridge.frontends.control.refusals import ControlRefused
 from flybridge.frontends.control.translate import refusal, to_ack
-from flybridge.errors import InvalidRequestError
 from flybridge.model.deliveries import Delivery, Reply
 from flybridge.model.requests import Ask, Request
+from flybridge.session.authorisation import Caller
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.signed import is_signed
 from flybridge.wire.lines import CutLine, LineSplitter
@@ -18,6 +19,11 @@ from flybridge.wire.native.messages import check_depth
 
 QUESTION = "control"
 MAX_ERRORS = 32  # lines in a row that are no messages: this is no sender
+
+
+def speak_control(_caller: Caller, max_line: int) -> ControlAdapter:
+    """Return the adapter of a sender, for a listener."""
+    return ControlAdapter(max_line=max_line)
 
 
 class ControlAdapter:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flybridge.frontends.control.translate import Verdict
 from flybridge.errors import FlybridgeError
+from flybridge.frontends.control.translate import Verdict
 from flybridge.model.audit import Record
 from flybridge.session.authorisation import Caller, who
 from flybridge.wire.control import messages as wire

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from flybridge.frontends.control.refusals import rejected
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.control.refusals import rejected
 from flybridge.wire.control.messages import (
     VERSION,
     ContentRef,

@@ -14,9 +14,9 @@ from contextvars import ContextVar
 from typing import TypeAlias
 
 from flybridge.frontends.control.adapter import ControlAdapter
+from flybridge.listeners.connection import NativeClient
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.requests import Ask, Request
-from flybridge.listeners.connection import NativeClient
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
 

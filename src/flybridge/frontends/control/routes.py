@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import Raw
 
 from flybridge.frontends.control.adapter import QUESTION
-from flybridge.model.requests import Ask
 from flybridge.listeners.http.route import API, Call, Route
+from flybridge.model.requests import Ask
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES, Ack
 
 

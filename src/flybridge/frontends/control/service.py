@@ -18,9 +18,6 @@ from typing import Protocol
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from flybridge.frontends.control import checks
-from flybridge.frontends.control import translate
-from flybridge.frontends.control.refusals import ControlRefused, not_found, refused_by, rejected
 from flybridge.errors import (
     BusyError,
     FlybridgeError,
@@ -29,29 +26,31 @@ from flybridge.errors import (
     SessionNotFoundError,
     StaleTurnError,
 )
+from flybridge.frontends.control import checks, translate
+from flybridge.frontends.control.audit import bad_note, note_of
+from flybridge.frontends.control.files import read_ref
+from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
+from flybridge.frontends.control.progress import Reporter, follow, reporter_of
+from flybridge.frontends.control.refusals import ControlRefused, not_found, refused_by, rejected
+from flybridge.frontends.control.signed import is_remote, opened
+from flybridge.frontends.control.teams import TEAM, Policy
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import InputKey, SessionId
 from flybridge.model.requests import Submit
-from flybridge.session.authorisation import Caller, Scope, knows
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.sessions import Question
 from flybridge.runtime.sessions import Sessions
 from flybridge.runtime.submit_policy import Terms
-from flybridge.wire import strict_json
-from flybridge.frontends.control.audit import bad_note, note_of
-from flybridge.frontends.control.files import read_ref
-from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
-from flybridge.frontends.control.progress import Reporter, follow, reporter_of
-from flybridge.frontends.control.signed import is_remote, opened
-from flybridge.frontends.control.teams import TEAM, Policy
+from flybridge.session.authorisation import Caller, Scope, knows
 from flybridge.session.decide import Context
 from flybridge.session.effects import Decision
 from flybridge.session.state import State
 from flybridge.session.steering import steer, steer_now
 from flybridge.store.teams import Member
+from flybridge.wire import strict_json
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.signed import is_signed
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from flybridge.config.state_dir import StateDir
 from flybridge.config import Config
-from flybridge.model.audit import Record
-from flybridge.runtime.sessions import Sessions
+from flybridge.config.state_dir import StateDir
 from flybridge.frontends.control.service import Control, ControlSpec
 from flybridge.frontends.control.teams import Policy
+from flybridge.model.audit import Record
+from flybridge.runtime.sessions import Sessions
 from flybridge.store.teams import TeamFile
 from flybridge.wire.control.messages import MAX_REF_BYTES, Limits
 

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from flybridge.frontends.control.refusals import not_found, rejected
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.control.refusals import not_found, rejected
 from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller, who
 from flybridge.runtime.methods.sessions import NoParams, Question
+from flybridge.session.authorisation import Caller, who
 from flybridge.store.teams import ANY, Key, Member, Rule, TeamFile, Teams, What
 from flybridge.wire.control.signed import decode_key, encode_key
 

@@ -10,11 +10,9 @@ import asyncio
 
 import msgspec
 
-from flybridge.frontends.control.adapter import ControlAdapter
-from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.progress import ReportingClient
-from flybridge.listeners.connection import Speaker
 from flybridge.listeners.unix import Door, UnixClient
+from flybridge.session.authorisation import Caller
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES
 
 
@@ -36,6 +34,3 @@ class ControlUnixClient(ReportingClient, UnixClient):
     def admit(self, caller: Caller, *, max_line: int = MAX_MESSAGE_BYTES) -> None:
         may = msgspec.structs.replace(caller, scopes=frozenset({"control"}))
         super().admit(may, max_line=MAX_MESSAGE_BYTES)
-
-    def speak(self, max_line: int) -> Speaker:
-        return ControlAdapter(max_line=max_line)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flybridge.frontends.control.adapter import ControlAdapter
-from flybridge.session.authorisation import Caller
-from flybridge.listeners import frames
 from flybridge.frontends.control.progress import ReportingClient
-from flybridge.listeners.connection import SharedWrites, Speaker
+from flybridge.listeners import frames
+from flybridge.listeners.connection import SharedWrites
 from flybridge.listeners.websocket import WebSocketClient, WebSocketDoor
+from flybridge.session.authorisation import Caller
 from flybridge.wire.control.messages import MAX_MESSAGE_BYTES
 
 PATH = "/ws/control"
@@ -42,9 +41,6 @@ class ControlSocketDoor(WebSocketDoor):
 
 class ControlSocket(ReportingClient, WebSocketClient):
     """One of those."""
-
-    def speak(self, max_line: int) -> Speaker:
-        return ControlAdapter(max_line=max_line)
 
     def admit(self, caller: Caller, *, max_line: int = MAX_MESSAGE_BYTES) -> None:
         super().admit(caller, max_line=max_line)

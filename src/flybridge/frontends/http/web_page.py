@@ -7,6 +7,7 @@ own pages only: who is in can be told by the page alone.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
@@ -17,6 +18,7 @@ from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import PUBLIC, Answered, Call, Params, Route
 from flybridge.listeners.http.web_files import WebFile
 
+BUILT = Path(__file__).parent / "built"
 THEME = b"flybridge-theme"
 VIEWS = (
     "/",

@@ -3,6 +3,10 @@
 It does nothing itself. Whoever drives it carries out the steps of :meth:`IpcAdapter.receive` in
 their order, tells it of the session it opened, hands over what the session sends, and writes
 what :meth:`IpcAdapter.take` gives. Every line it gives is a message; warnings are kept apart.
+
+The protocol was made for bridges to Claude Code and has Claude's shapes by definition: names of
+modes, suggestions, the fields of ``system`` messages. They are what its clients read, and no part
+of the gateway: agents of every kind can be used through it, as far as those shapes can tell them.
 """
 
 from __future__ import annotations
@@ -10,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from flybridge.errors import InvalidRequestError, RemoteProtocolError
 from flybridge.frontends.ipc.bodies import Blobs
 from flybridge.frontends.ipc.content import to_content
 from flybridge.frontends.ipc.events import Events
 from flybridge.frontends.ipc.panels import Panels
 from flybridge.frontends.ipc.steps import Act, Show, Start, Step, Stop, Switch
-from flybridge.errors import InvalidRequestError, RemoteProtocolError
-from flybridge.model import commands as c
-from flybridge.model import events as ev
 from flybridge.frontends.ipc.wire import lines
 from flybridge.frontends.ipc.wire import messages as w
+from flybridge.model import commands as c
+from flybridge.model import events as ev
 from flybridge.wire.lines import CutLine, LineSplitter
 
 MAX_LINE = 64 * 2**20

@@ -6,8 +6,8 @@ import base64
 import binascii
 
 from flybridge.errors import InvalidRequestError
-from flybridge.model.content import Content, Image, Text
 from flybridge.frontends.ipc.wire import messages as w
+from flybridge.model.content import Content, Image, Text
 
 
 def to_content(message: w.UserMessage) -> tuple[Content, ...]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from flybridge.frontends.ipc.bodies import Blobs
+from flybridge.frontends.ipc.messages import DIED, Speech, Write
 from flybridge.frontends.ipc.metadata import About
 from flybridge.frontends.ipc.numbers import Message, Numbers
 from flybridge.frontends.ipc.prompts import Prompts
-from flybridge.frontends.ipc.messages import DIED, Speech, Write
+from flybridge.frontends.ipc.wire import messages as w
 from flybridge.model import commands as c
 from flybridge.model import events as ev
 from flybridge.model.content import Content
 from flybridge.model.ids import TurnId
-from flybridge.frontends.ipc.wire import messages as w
 
 LOST = "The conversation to go on with is lost: a new one begins"
 _STDERR = 500

@@ -11,8 +11,8 @@ from msgspec import UNSET, Raw, UnsetType
 from flybridge.frontends.ipc.bodies import Blobs, fields, text, whole_detail, whole_text
 from flybridge.frontends.ipc.metadata import About
 from flybridge.frontends.ipc.numbers import Growing, Message, Numbers, Turn
-from flybridge.model import events as ev
 from flybridge.frontends.ipc.wire import messages as w
+from flybridge.model import events as ev
 
 REDACTED = "[redacted thinking]"
 COMMAND = "command"  # the name of a text that a slash command printed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import UNSET, Raw
 
 from flybridge.frontends.ipc.bodies import Blobs, fields, text, whole_detail
-from flybridge.model import events as ev
 from flybridge.frontends.ipc.wire import messages as w
+from flybridge.model import events as ev
 
 _ARRAY, _WORD = Raw(b"[]"), Raw(b'""')
 

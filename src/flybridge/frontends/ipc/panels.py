@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from flybridge.errors import InvalidRequestError
 from flybridge.frontends.ipc import context
 from flybridge.frontends.ipc.bodies import fields, number, text
 from flybridge.frontends.ipc.events import Events
 from flybridge.frontends.ipc.prompts import blocked_path
-from flybridge.errors import InvalidRequestError
-from flybridge.model import events as ev
 from flybridge.frontends.ipc.wire import messages as w
 from flybridge.frontends.ipc.wire import views as v
+from flybridge.model import events as ev
 
 MAX_EDITS = 100
 MAX_SESSIONS = 100

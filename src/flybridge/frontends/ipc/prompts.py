@@ -8,11 +8,11 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from flybridge.frontends.ipc.bodies import fields, text
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.ipc.bodies import fields, text
+from flybridge.frontends.ipc.wire import messages as w
 from flybridge.model import events as ev
 from flybridge.model.commands import AnswerPermission, AnswerQuestion, Place
-from flybridge.frontends.ipc.wire import messages as w
 
 ASK_TOOL = "AskUserQuestion"
 DENIED = "User denied"
@@ -175,10 +175,18 @@ def chosen(
     known: ev.QuestionRequested, answers: dict[str, str | tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Values as they are; several labels in one text are taken apart where all of them exist."""
-    labels = _labels(known.questions)
+    labels = _typed_labels(known) if known.asked else _labels(known.questions)
     return {
         question: (value if isinstance(value, tuple) else _split(value, labels.get(question, ())))
         for question, value in answers.items()
+    }
+
+
+def _typed_labels(known: ev.QuestionRequested) -> dict[str, tuple[str, ...]]:
+    return {
+        asked.key: tuple(option.label for option in asked.options)
+        for asked in known.asked
+        if asked.multi
     }
 
 

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from flybridge.frontends.native.translate import to_request, to_wire
 from flybridge.errors import FlybridgeError, InvalidRequestError, RemoteProtocolError
+from flybridge.frontends.native.translate import to_request, to_wire
 from flybridge.model.deliveries import Delivery
 from flybridge.model.requests import Request
+from flybridge.session.authorisation import Caller, why_not
 from flybridge.wire.lines import CutLine, LineSplitter
 from flybridge.wire.native import messages as wire
 
 MAX_ERRORS = 32  # lines in a row that nobody can read: this is no client of ours
+
+
+def welcome_to(caller: Caller, *, version: str, generation: int) -> wire.Welcome:
+    """Return the first message to a caller: who the gateway is and what the caller may do."""
+    return wire.Welcome(
+        proto=wire.PROTO,
+        version=version,
+        generation=generation,
+        principal=caller.principal,
+        scopes=tuple(sorted(caller.scopes)),
+        peer=caller.peer,
+        reason=why_not(caller, next(iter(caller.withheld), "")),
+    )
+
+
+def speak_native(
+    welcome: Callable[[Caller], wire.Welcome],
+) -> Callable[[Caller, int], NativeAdapter]:
+    """Return a function that makes the adapter of a caller, for a listener."""
+    return lambda caller, max_line: NativeAdapter(welcome=welcome(caller), max_line=max_line)
 
 
 class NativeAdapter:

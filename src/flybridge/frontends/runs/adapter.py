@@ -10,17 +10,17 @@ from typing import TypeAlias
 
 import msgspec
 
+from flybridge.errors import RemoteProtocolError
 from flybridge.frontends.runs import questions
 from flybridge.frontends.runs.ending import reason_of
 from flybridge.frontends.runs.ids import PASSING, Place, message_id
 from flybridge.frontends.runs.questions import Open
 from flybridge.frontends.runs.translate import PROMPT, RunLog
-from flybridge.errors import RemoteProtocolError
+from flybridge.frontends.runs.wire import messages as w
 from flybridge.model.commands import AnswerPermission, AnswerQuestion, Close, SendInput
 from flybridge.model.content import Text
 from flybridge.model.events import Event
 from flybridge.wire.lines import CutLine, LineSplitter
-from flybridge.frontends.runs.wire import messages as w
 
 CLOSE = "run.end"  # the request id of the one command that ends a run early
 MAX_EARLY = 1000  # answers that came before the log was told

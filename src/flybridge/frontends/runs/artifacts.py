@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from flybridge.model.events import Diff, Plan
 from flybridge.frontends.runs.wire.messages import Artifact
+from flybridge.model.diffs import DiffHunk
+from flybridge.model.events import Diff, Plan
 
 
 class _Hunk(msgspec.Struct, rename="camel"):
@@ -22,8 +23,9 @@ _hunks = msgspec.json.Decoder(tuple[_Hunk, ...])
 def of_diff(event: Diff, cwd: str) -> Artifact:
     """A file that was made, with its text; or one that was changed, as a unified diff."""
     name = event.path.removeprefix(cwd.rstrip("/") + "/")
+    hunks: tuple[_Hunk | DiffHunk, ...] = event.hunks
     try:
-        hunks = _hunks.decode(event.patch)
+        hunks = hunks or _hunks.decode(event.patch)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         patch = bytes(event.patch).decode(errors="replace")
         return Artifact(name=name, kind="diff", path=event.path, content=patch)

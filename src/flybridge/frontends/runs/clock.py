@@ -12,20 +12,20 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 
+from flybridge.errors import FlybridgeError, SessionClosedError, SessionNotFoundError
 from flybridge.frontends.runs.adapter import RunAdapter, Tell
 from flybridge.frontends.runs.bodies import blob_of, whole
 from flybridge.frontends.runs.ids import Place
 from flybridge.frontends.runs.translate import RUN
-from flybridge.errors import FlybridgeError, SessionClosedError, SessionNotFoundError
 from flybridge.model.deliveries import Batch, Shown, Stage, View
 from flybridge.model.events import Event
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
-from flybridge.session.authorisation import Caller, Scope
-from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Hub, Subscription
+from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.unit_of_work import entries_of
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.session.ports import Blobs
 
 GRACE_MS = 500  # a script that is there comes first

@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.frontends.runs.markers import Asked
+from flybridge.frontends.runs.wire.messages import Option, Question
 from flybridge.model import events as e
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.ids import PromptId
 from flybridge.session.secrets import SHORTEST
-from flybridge.frontends.runs.wire.messages import Option, Question
 
 MAX_TEXT = 16_000
 MAX_SUBJECT = 200
@@ -42,6 +42,7 @@ class _Choice(msgspec.Struct, frozen=True, rename="camel"):
     header: str = ""
     multi_select: bool = False
     options: tuple[Option, ...] = ()
+    key: str = ""  # of its answer, where that is not the text
 
 
 # ---- asking --------------------------------------------------------------------------------------
@@ -68,9 +69,11 @@ def of_permission(event: e.PermissionRequested, at_ms: int) -> Open:
 
 def subject_of(event: e.PermissionRequested) -> str:
     """Return what a permission is required for, as the end of "required to ..."."""
-    given = parsed(event.input)
-    command = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(command, str):
+    command: object = event.subject.command
+    if not event.kind:  # written before calls had a subject
+        given = parsed(event.input)
+        command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str) or not command:
         return f"use {event.tool}"
     return f"run `{command[:MAX_SUBJECT]}`"
 
@@ -101,10 +104,7 @@ def _words(value: object) -> str:
 
 def of_prompt(event: e.QuestionRequested, at_ms: int) -> list[Open]:
     """One question for each of the prompt's. One that cannot be read is asked for in words."""
-    try:
-        asked = msgspec.json.decode(event.questions, type=tuple[_Choice, ...])
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        asked = (_Choice(question="the agent asks something that cannot be shown"),)
+    asked = _typed(event) or _untyped(event)
     return [
         Open(
             question=Question(
@@ -116,13 +116,37 @@ def of_prompt(event: e.QuestionRequested, at_ms: int) -> list[Open]:
             ),
             group=event.prompt,
             source="question",
-            key=one.question,
+            key=one.key or one.question,
             since_ms=at_ms,
             digest=event.digest,
             several=one.multi_select,
         )
         for n, one in enumerate(asked, start=1)
     ]
+
+
+def _typed(event: e.QuestionRequested) -> tuple[_Choice, ...]:
+    return tuple(
+        _Choice(
+            question=asked.text,
+            options=tuple(
+                Option(label=option.label, description=option.description)
+                for option in asked.options
+            ),
+            multi_select=asked.multi,
+            key=asked.key,
+        )
+        for asked in event.asked
+    )
+
+
+def _untyped(event: e.QuestionRequested) -> tuple[_Choice, ...]:
+    """Return the questions of an event that was written before they were typed."""
+    try:
+        found = msgspec.json.decode(event.questions, type=tuple[_Choice, ...])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return (_Choice(question="the agent asks something that cannot be shown"),)
+    return tuple(msgspec.structs.replace(asked, key="") for asked in found)
 
 
 def of_marker(asked: Asked, place: str, n: int, at_ms: int) -> Open:

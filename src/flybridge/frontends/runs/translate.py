@@ -11,15 +11,9 @@ from typing import assert_never
 import msgspec
 from msgspec import Raw
 
-from flybridge.frontends.runs import artifacts
-from flybridge.frontends.runs import ending
-from flybridge.frontends.runs import markers
-from flybridge.frontends.runs import questions
+from flybridge.frontends.runs import artifacts, ending, markers, questions
 from flybridge.frontends.runs.ids import Place, message_id
 from flybridge.frontends.runs.questions import Open
-from flybridge.model import events as e
-from flybridge.model.content import Content
-from flybridge.model.ids import InputKey, ItemId
 from flybridge.frontends.runs.wire.messages import (
     Cancelled,
     Completed,
@@ -32,6 +26,10 @@ from flybridge.frontends.runs.wire.messages import (
     Terminal,
     Usage,
 )
+from flybridge.model import events as e
+from flybridge.model.content import Content
+from flybridge.model.ids import InputKey, ItemId
+from flybridge.model.legacy_options import recorded, start_options
 
 RUN, NONCE = "run.id", "run.nonce"  # labels of the session that is a run
 TIMEOUT, STREAM, THINKING = "run.timeout_s", "run.stream", "run.thinking"
@@ -277,16 +275,21 @@ def _crash(event: e.AgentExited) -> str:
 
 
 def started(event: e.SessionOpened) -> Started:
-    """What was made of all that was asked for."""
+    """Return what was made of all that was asked for.
+
+    The agent's own options are left out: they can hold secrets, also the owner's.
+    """
     labels = event.labels
     timeout = labels.get(TIMEOUT, "")
+    start = recorded(start_options(event), event.options)
+    turns = start.agent_options.get("max_turns", 0)
     config = RunConfig(
         agent=event.agent,
         model=event.model,
         permission_mode=event.mode,
         cwd=event.cwd,
-        max_turns=event.options.max_turns,
-        max_budget_usd=event.options.max_budget_usd,
+        max_turns=turns if isinstance(turns, int) else 0,
+        max_budget_usd=start.budget_usd,
         timeout_s=float(timeout) if timeout else None,
         resume=event.resumed,
         stream=STREAM in labels,

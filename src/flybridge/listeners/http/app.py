@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -18,18 +18,18 @@ import msgspec
 from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 
+from flybridge.agents.history import KindHistory
+from flybridge.auth.authority import Authority
+from flybridge.auth.cookies import clear_cookie
+from flybridge.auth.gate import METHODS, Gate, Head, Refused, check
+from flybridge.auth.peer import TALK, restricted
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.errors import (
     FlybridgeError,
     LoginIncompleteError,
     NotAllowedError,
     NotAuthenticatedError,
 )
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller, Verdict, who, why_not
-from flybridge.runtime.dispatcher import Desk
-from flybridge.auth.authority import Authority
-from flybridge.auth.cookies import clear_cookie
-from flybridge.auth.gate import METHODS, Gate, Head, Refused, check
 from flybridge.listeners.http.incoming import (
     ClientGone,
     Scope,
@@ -43,13 +43,14 @@ from flybridge.listeners.http.incoming import (
 )
 from flybridge.listeners.http.metrics import Metrics
 from flybridge.listeners.http.outgoing import Send, Sending, answered, failure, respond
-from flybridge.auth.peer import TALK, restricted
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import PUBLIC, Api, Call, Route
 from flybridge.listeners.http.sse import Receive, Streams
-from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.listeners.http.web_files import WebFiles
+from flybridge.model.audit import Record
+from flybridge.runtime.dispatcher import Desk
+from flybridge.session.authorisation import Caller, Verdict, who, why_not
 from flybridge.session.ports import Blobs
-from flybridge.agents.claude.history import ClaudeHistory
 
 _log = logging.getLogger(__name__)
 
@@ -239,39 +240,39 @@ def make_app(
     authority: Authority,
     gate: Gate,
     *,
+    routes: Sequence[Route],
+    web: WebFiles,
     blobs: Blobs,
     version: str,
     now_ms: Callable[[], int],
     audit: Callable[[Record], None] = lambda record: None,
     audit_log: Path | None = None,
-    history: ClaudeHistory | None = None,
+    histories: Mapping[str, KindHistory] | None = None,
     peers: TcpPeers | None = None,
     secure: bool = False,
     client_header: str = "",
     keep_alive_s: float = 15.0,
-    routes: Sequence[Route] = (),
 ) -> WebApp:
-    """The application for one desk. ``peers`` judges connections; ``secure``: clients come by
-    TLS; ``client_header``: the header in which a proxy on this machine names its client;
-    ``routes`` are more of them."""
+    """Return the application for one desk and its routes. ``peers`` judges connections;
+    ``secure``: clients come by TLS; ``client_header``: the header in which a proxy on this
+    machine names its client."""
     from flybridge.listeners.http.openapi import document
-    from flybridge.gateway.routes import ROUTES
 
-    table = (*ROUTES, *routes)
     api = Api(
         desk=desk,
         authority=authority,
         blobs=blobs,
+        web=web,
         streams=Streams(desk, authority, keep_alive_s=keep_alive_s),
         metrics=Metrics(),
         version=version,
         now_ms=now_ms,
         audit=audit,
         audit_log=audit_log,
-        history=history,
+        histories=histories or {},
         secure=secure,
         client_header=client_header.lower().encode(),
         base_path=gate.base_path,
-        document=msgspec.json.encode(document(table, version=version, base_path=gate.base_path)),
+        document=msgspec.json.encode(document(routes, version=version, base_path=gate.base_path)),
     )
-    return WebApp(gate, api, table, peers or TcpPeers(tuple))
+    return WebApp(gate, api, routes, peers or TcpPeers(tuple))

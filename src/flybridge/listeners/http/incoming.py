@@ -10,13 +10,13 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from flybridge.errors import InvalidRequestError
-from flybridge.model.loopback import is_loopback
-from flybridge.wire import strict_json
 from flybridge.auth.gate import Head
+from flybridge.errors import InvalidRequestError
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import Params, Route
 from flybridge.listeners.http.sse import Receive
+from flybridge.model.loopback import is_loopback
+from flybridge.wire import strict_json
 
 Scope: TypeAlias = MutableMapping[str, Any]
 BODY_S = 30.0

@@ -11,8 +11,8 @@ from http import HTTPStatus
 
 import msgspec
 
-from flybridge.errors import FlybridgeError, NotAuthenticatedError, RefusedError, TooManyTriesError
 from flybridge.auth.gate import Refused
+from flybridge.errors import FlybridgeError, NotAuthenticatedError, RefusedError, TooManyTriesError
 
 MEDIA_TYPE = b"application/problem+json"
 MAX_DETAIL = 500
@@ -23,6 +23,7 @@ STATUS: dict[str, int] = {
     "protocol_remote": 400,
     "refused": 409,
     "invalid_request": 400,
+    "invalid_option": 400,
     "not_allowed": 403,
     "not_authenticated": 401,
     "login_incomplete": 401,
@@ -32,6 +33,7 @@ STATUS: dict[str, int] = {
     "folder_not_trusted": 409,
     "session_closed": 409,
     "not_live": 409,
+    "agent_unavailable": 409,
     "request_id_reused": 422,
     "busy": 409,
     "already_closed": 409,
@@ -41,6 +43,7 @@ STATUS: dict[str, int] = {
     "not_supported": 422,
     "agent": 502,
     "agent_not_found": 422,
+    "agent_kind": 502,
     "agent_start": 502,
     "transport_refused": 422,
     "agent_exited": 502,

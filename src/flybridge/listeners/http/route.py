@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta, Raw
 
-from flybridge.errors import InvalidRequestError
-from flybridge.model.audit import Record
-from flybridge.model.requests import Ask
-from flybridge.session.authorisation import Caller, Scope, Verdict
-from flybridge.runtime.dispatcher import Desk
+from flybridge.agents.history import KindHistory
 from flybridge.auth.authority import Authority
 from flybridge.auth.gate import Head
+from flybridge.errors import InvalidRequestError
 from flybridge.listeners.http.metrics import Metrics
 from flybridge.listeners.http.sse import Receive, Send, Streams
 from flybridge.listeners.http.web_files import WebFiles
+from flybridge.model.audit import Record
+from flybridge.model.requests import Ask
+from flybridge.runtime.dispatcher import Desk
+from flybridge.session.authorisation import Caller, Scope, Verdict
 from flybridge.session.ports import Blobs
-from flybridge.agents.claude.history import ClaudeHistory
 
 API: Final = "/api/v1"
 PUBLIC: Final = "public"
@@ -74,9 +74,9 @@ class Api(msgspec.Struct, kw_only=True):
     version: str
     now_ms: Callable[[], int]
     audit: Callable[[Record], None]
+    web: WebFiles  # the built page
     audit_log: Path | None = None
-    history: ClaudeHistory | None = None
-    web: WebFiles = msgspec.field(default_factory=WebFiles)
+    histories: Mapping[str, KindHistory] = {}  # kind of agent → its conversations
     secure: bool = False
     base_path: str = ""
     client_header: bytes = b""  # in which a proxy names its client, in lower case

@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET
 
+from flybridge.auth.authority import Authority
+from flybridge.listeners.http.problems import STATUS, HttpError
 from flybridge.model.deliveries import Batch, Reply, Shown, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Attach
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Subscription
-from flybridge.auth.authority import Authority
-from flybridge.listeners.http.problems import STATUS, HttpError
+from flybridge.runtime.dispatcher import Desk
+from flybridge.session.authorisation import Caller
 from flybridge.wire.native.messages import DetachedLine, encode
 
 HIGH_WATER = 256 * 1024

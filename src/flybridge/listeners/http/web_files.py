@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-BUILT = Path(__file__).parent / "built"
 THEMES = frozenset({"light", "dark"})
 KINDS = {
     ".js": "text/javascript; charset=utf-8",
@@ -38,7 +37,7 @@ class WebFile(msgspec.Struct, frozen=True, kw_only=True):
 class WebFiles:
     """The folder of a built page."""
 
-    def __init__(self, folder: Path = BUILT) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def shell(self, *, theme: str = "", base_path: str = "") -> WebFile | None:

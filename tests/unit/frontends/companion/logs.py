@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from flybridge.agents.claude.driver.convert.offers import offers_of
+from flybridge.agents.claude.driver.convert.tools import describe
 from flybridge.frontends.companion.board import Board
 from flybridge.frontends.companion.slot import Slot
 from flybridge.model import events as e
@@ -60,12 +62,18 @@ def asks(
     detail: object = None,
     **given: Any,
 ) -> e.PermissionRequested:
+    body = raw(given or {"command": "rm -f zz.txt"})
+    kind, subject = describe(tool, body)
+    own = tuple(raw(suggestion) for suggestion in suggestions)
     return e.PermissionRequested(
         prompt=PromptId(prompt),
         tool=tool,
-        input=raw(given or {"command": "rm -f zz.txt"}),
+        kind=kind,
+        subject=subject,
+        input=body,
         digest=f"d-{prompt}",
-        suggestions=tuple(raw(one) for one in suggestions),
+        suggestions=own,
+        offers=offers_of(own),
         detail=raw(detail or {}),
     )
 

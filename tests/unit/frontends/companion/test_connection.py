@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flybridge.model import events as e
-from flybridge.model.commands import AnswerPermission
-from flybridge.runtime.keeper.process import start_time
+from flybridge.auth.peer import TALK
 from flybridge.frontends.companion.connection import (
     MAX_SOCKETS,
     MAX_STRANGERS,
@@ -21,22 +17,19 @@ from flybridge.frontends.companion.connection import (
     address_of,
     pairing_status,
 )
-from flybridge.auth.peer import TALK
-from flybridge.testing import recorder
 from flybridge.frontends.companion.wire.budget import encode
-from tests.harness.runtime_harness import until
-from tests.harness.companion_harness import ALL, ELSEWHERE, HERE, Rig, bash, companion, steps
+from flybridge.model import events as e
+from flybridge.model.commands import AnswerPermission
+from flybridge.runtime.keeper.process import start_time
+from flybridge.testing import recorder
+from tests.harness.agent_programs import steps
+from tests.harness.companion_harness import ALL, ELSEWHERE, HERE, Rig, bash
 from tests.harness.handheld import Handheld
 from tests.harness.relay import relaying
+from tests.harness.waiting import until
 from tests.unit.frontends.companion.wire.test_decode import BAD
 
 LOG = "flybridge.frontends.companion.connection"
-
-
-@pytest.fixture
-async def rig(short_tmp: Path) -> AsyncIterator[Rig]:
-    async with companion(short_tmp, grace_s=0.5) as rig:
-        yield rig
 
 
 # ---- pairing -------------------------------------------------------------------------------------

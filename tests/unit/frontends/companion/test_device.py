@@ -22,11 +22,11 @@ from flybridge.frontends.companion.device import (
     Wish,
 )
 from flybridge.frontends.companion.slot import Slot
+from flybridge.frontends.companion.wire.messages import MAX_FRAME_BYTES
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.content import Text
 from flybridge.model.ids import ItemId, PromptId
-from flybridge.frontends.companion.wire.messages import MAX_FRAME_BYTES
 from tests.unit.frontends.companion.logs import (
     BARE,
     FOLDER,

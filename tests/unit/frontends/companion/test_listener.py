@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec, make_door
-from flybridge.auth.tcp_peer import TcpPeers
-from tests.harness.runtime_harness import until
 from tests.harness.companion_harness import HERE, Rig, companion
 from tests.harness.handheld import Handheld
-
-
-@pytest.fixture
-async def rig(short_tmp: Path) -> AsyncIterator[Rig]:
-    async with companion(short_tmp, grace_s=0.5) as rig:
-        yield rig
+from tests.harness.waiting import WAIT_S, until
 
 
 async def get(port: int, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection(HERE, port)
     writer.write(data)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(WAIT_S):
             return await reader.read()
     finally:
         writer.close()

@@ -1,26 +1,19 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from flybridge.agents.claude.agent import ClaudeAgent
 from flybridge.errors import InvalidRequestError, NotAllowedError
+from flybridge.frontends.companion.devices import Devices
 from flybridge.model.requests import Ask
 from flybridge.runtime.lifecycle.agents import AgentShelf
-from flybridge.frontends.companion.devices import Devices
 from flybridge.store.devices import DeviceFile
-from tests.harness.runtime_harness import EVERYTHING, until
-from tests.harness.companion_harness import ELSEWHERE, Rig, companion
-
-
-@pytest.fixture
-async def rig(short_tmp: Path) -> AsyncIterator[Rig]:
-    async with companion(short_tmp, grace_s=0.5) as rig:
-        yield rig
+from tests.harness.companion_harness import ELSEWHERE, Rig
+from tests.harness.runtime_harness import EVERYTHING
+from tests.harness.waiting import until
 
 
 async def test_the_list_shows_devices_who_waits_and_what_is_in_the_slots(rig: Rig) -> None:
@@ -90,11 +83,11 @@ async def test_a_right_that_nobody_has_is_refused(rig: Rig) -> None:
 
 
 async def test_without_a_door_there_are_devices_and_slots_all_the_same(tmp_path: Path) -> None:
-    from flybridge.runtime.methods.sessions import NoParams
     from flybridge.frontends.companion.methods import DeviceQuestions
+    from flybridge.runtime.methods.sessions import NoParams
 
     devices = Devices(DeviceFile(tmp_path / "devices"), now_ms=lambda: 0)
-    shelf = AgentShelf({}, strangers=ClaudeAgent(name="x", program=["/no/such/program"]))
+    shelf = AgentShelf({})
     asked = DeviceQuestions(
         devices,
         audit=lambda record: None,

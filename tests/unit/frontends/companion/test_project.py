@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.frontends.companion.project import is_inside
+from flybridge.agents.claude.driver.trust import TRUST_FILES
+from flybridge.frontends.companion import project as module
+from flybridge.model.trust import TrustFiles
+from tests.harness.other_agent import CourierAgent
+
+
+def is_inside(folder: str, file: str, agents: tuple[TrustFiles, ...] = (TRUST_FILES,)) -> bool:
+    return module.is_inside(folder, file, agents)
 
 
 @pytest.fixture
@@ -51,6 +58,33 @@ def test_everything_else_is_not(project: Path, file: str) -> None:
     assert not is_inside(str(project), file)
 
 
+@pytest.mark.parametrize(
+    "file",
+    [
+        "~/.bashrc",
+        "~",
+        "~root/.bashrc",
+        " /etc/passwd",
+        "/etc/passwd ",
+        "\u00a0/etc/passwd",
+        "\ufeff/etc/passwd",
+        "\n/etc/passwd",
+        "a\rb",
+        "a\x1b[2Kb",
+        "a\x85b",
+    ],
+)
+def test_a_path_that_an_agent_may_read_as_another_one_is_not_inside(
+    project: Path, file: str
+) -> None:
+    assert not is_inside(str(project), file)
+
+
+@pytest.mark.parametrize("file", ["src/~/a", "a~", "two words.txt"])
+def test_such_characters_inside_a_name_do_no_harm(project: Path, file: str) -> None:
+    assert is_inside(str(project), file)
+
+
 def test_a_project_beside_with_the_same_beginning_is_not_inside(project: Path) -> None:
     assert not is_inside(str(project), f"{project}-other/file")
 
@@ -83,3 +117,19 @@ def test_what_is_no_file_is_not_edited(project: Path) -> None:
 def test_a_folder_that_is_no_project_has_nothing_inside(folder: str) -> None:
     assert not is_inside(folder, "/no/such/folder/file")
     assert not is_inside(folder, "tmp/file")
+
+
+def test_settings_of_every_agent_are_obeyed_by_somebody(project: Path) -> None:
+    other, both = CourierAgent.trust_files, (CourierAgent.trust_files, TRUST_FILES)
+    for file in (
+        ".courier/config.toml",
+        "sub/.Courier/Config.toml",
+        "courier.json",
+        "sub/courier.json",
+    ):
+        assert not is_inside(str(project), file, (other,))
+        assert not is_inside(str(project), file, both)
+    assert not is_inside(str(project), ".claude/settings.json", both)
+    assert is_inside(str(project), ".courier/notes.md", both)
+    assert is_inside(str(project), "COURIER.md", both)
+    assert not is_inside(str(project), ".git/config", ())

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec import Raw
 
-from flybridge.frontends.companion.prompts import answer, of_permission, of_question
+from flybridge.frontends.companion.prompts import Prompt, answer, of_permission, of_question
+from flybridge.frontends.companion.wire.budget import DETAIL_BYTES
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.ids import PromptId
+from flybridge.model.tools import CUT, NO_SUBJECT, TITLE_CHARS, ToolKind, ToolSubject, limited
 from tests.unit.frontends.companion.logs import MODE, RULE, asks, raw
 
 
@@ -94,6 +97,75 @@ def test_only_a_tool_that_edits_names_the_file_it_edits(
     tool: str, given: dict[str, Any], edits: str
 ) -> None:
     assert of_permission(asks(tool=tool, **given)).edits == edits
+
+
+def of_kind(kind: ToolKind, subject: ToolSubject, **given: Any) -> Prompt:
+    """Return the prompt of an agent that is not Claude."""
+    event = msgspec.structs.replace(asks(tool="t", **given), kind=kind, subject=subject)
+    return of_permission(event)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "detail"),
+    [
+        ("execute", ToolSubject(title="List", command="ls"), "ls"),
+        ("edit", ToolSubject(paths=("a", "b")), "a, b"),
+        ("search", ToolSubject(title="keel", paths=("src",)), "keel in src"),
+        ("fetch", ToolSubject(title="sum up", url="https://a.example"), "https://a.example"),
+        ("plan", ToolSubject(title="Sail"), "all of it"),  # its title is not the plan
+        ("other", ToolSubject(title="short"), "all of it"),
+        ("execute", ToolSubject(command="ls" + CUT), "all of it"),  # more than a subject holds
+    ],
+)
+def test_another_agents_tool_is_shown_by_its_kind(
+    kind: ToolKind, subject: ToolSubject, detail: str
+) -> None:
+    assert of_kind(kind, subject, argv="all of it").detail == detail
+
+
+def test_a_search_for_a_pattern_that_is_cut_is_shown_whole_or_counts_as_cut() -> None:
+    for chars, cut in ((TITLE_CHARS + 1, False), (4096, True)):
+        pattern = "x" * chars
+        subject = ToolSubject(title=limited(pattern, TITLE_CHARS), paths=("src",))
+        shown = of_kind("search", subject, pattern=pattern, path="src")
+        assert shown.cut is cut
+        assert shown.detail == f"{pattern} in src"[: DETAIL_BYTES + 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "edits"),
+    [
+        ("edit", ToolSubject(paths=("/p/a",)), "/p/a"),
+        ("edit", ToolSubject(paths=("/p/a", "/etc/passwd")), ""),
+        ("edit", ToolSubject(), ""),
+        ("execute", ToolSubject(paths=("/p/a",)), ""),
+        ("other", ToolSubject(paths=("/p/a",)), ""),
+    ],
+)
+def test_an_edit_of_another_agent_is_one_if_it_says_so_and_names_one_file(
+    kind: ToolKind, subject: ToolSubject, edits: str
+) -> None:
+    assert of_kind(kind, subject, file_path="/p/a").edits == edits
+
+
+def test_only_kinds_that_read_are_allowed_as_a_whole_tool() -> None:
+    assert of_kind("read", ToolSubject(paths=("/p/a",))).whole_tool
+    assert not of_kind("execute", ToolSubject(command="cat a")).whole_tool
+    assert not of_kind("mcp", ToolSubject(title="a")).whole_tool
+
+
+def test_a_prompt_from_before_calls_had_a_kind_is_shown_as_it_was_and_asked_about() -> None:
+    event = msgspec.structs.replace(asks(tool="Edit", file_path="/p/a"), kind="")
+    shown = of_permission(msgspec.structs.replace(event, subject=NO_SUBJECT))
+    assert (shown.detail, shown.edits, shown.whole_tool) == ("/p/a", "", False)
+
+
+def test_suggestions_of_an_older_version_are_not_accepted_and_not_replaced_by_a_wider_rule() -> (
+    None
+):
+    event = msgspec.structs.replace(asks(tool="Read", suggestions=(RULE,)), offers=())
+    shown = of_permission(event)
+    assert (shown.rules, shown.whole_tool) == ((), False)
 
 
 @pytest.mark.parametrize("asked", [[{"question": "Why?"}], [], [{}], {"no": "list"}])

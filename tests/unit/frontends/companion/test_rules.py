@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import pytest
+from msgspec import Raw
 
-from flybridge.frontends.companion.rules import READS, RUNS_OR_WRITES, covers_tool, is_usable
+from flybridge.agents.claude.driver.convert.offers import offers_of
+from flybridge.frontends.companion.rules import covers_tool, is_usable
+from flybridge.model.offers import Offer, OfferRule
+from flybridge.model.tools import ToolKind
+
+RUNS_OR_WRITES = (
+    "Agent",
+    "Bash",
+    "Edit",
+    "ExitPlanMode",
+    "KillShell",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "PowerShell",
+    "REPL",
+    "Skill",
+    "SlashCommand",
+    "Task",
+    "Write",
+    "apply_patch",
+    "shell",
+)
+READS = ("Glob", "Grep", "LS", "NotebookRead", "Read", "WebFetch", "WebSearch")
+
+
+def offer_of(suggestion: object) -> Offer:
+    (offer,) = offers_of([Raw(msgspec.json.encode(suggestion))])
+    return offer
 
 
 def adds(*rules: object, **more: Any) -> dict[str, Any]:
@@ -30,7 +60,7 @@ def rule(tool: str, content: object = None) -> dict[str, Any]:
     ],
 )
 def test_a_rule_about_what_is_shown_is_usable(suggestion: dict[str, Any], tool: str) -> None:
-    assert is_usable(suggestion, tool)
+    assert is_usable(offer_of(suggestion), tool)
 
 
 @pytest.mark.parametrize(
@@ -60,11 +90,60 @@ def test_a_rule_about_what_is_shown_is_usable(suggestion: dict[str, Any], tool: 
     ],
 )
 def test_c01_whatever_is_wider_is_not(suggestion: dict[str, Any], tool: str) -> None:
-    assert not is_usable(suggestion, tool)
+    assert not is_usable(offer_of(suggestion), tool)
 
 
 def test_only_tools_that_are_known_to_read_are_allowed_as_a_whole() -> None:
-    assert not READS & RUNS_OR_WRITES
-    assert covers_tool("WebFetch")
-    for tool in ("Bash", "Write", "Edit", "mcp__x__y", "read", ""):
-        assert not covers_tool(tool)
+    allowed = [kind for kind in get_args(ToolKind) if covers_tool(kind)]
+    assert allowed == ["read", "search", "fetch"]
+
+
+@pytest.mark.parametrize("tool", RUNS_OR_WRITES)
+def test_c01_no_tool_of_claude_that_runs_or_writes_is_allowed_as_a_whole(tool: str) -> None:
+    assert not is_usable(offer_of(adds(rule(tool))), tool)
+
+
+@pytest.mark.parametrize("tool", READS)
+def test_every_tool_of_claude_that_reads_is_allowed_as_a_whole(tool: str) -> None:
+    assert is_usable(offer_of(adds(rule(tool))), tool)
+
+
+def other(**more: Any) -> Offer:
+    """Return an offer of an agent that is not Claude."""
+    usual = {"label": "Always allow", "scope": "session", "durable": False, "widens": False}
+    return msgspec.convert({**usual, "allows": True, **more}, Offer)
+
+
+@pytest.mark.parametrize(
+    ("offer", "usable"),
+    [
+        (other(rules=[OfferRule("sh", "ls *")]), True),
+        (other(rules=[OfferRule("peek", kind="read")]), False),  # another tool
+        (other(rules=[OfferRule("peek", "a*", "read")]), True),
+        (other(rules=[OfferRule("sh")]), False),
+        (other(rules=[OfferRule("sh", kind="execute")]), False),
+        (other(rules=[OfferRule("sh", kind="other")]), False),
+        (other(rules=[OfferRule("sh", kind="search")]), True),
+        (other(), False),  # whatever it keeps, the screen does not show it
+        (other(rules=[OfferRule("sh", "ls *")], folders=["/"]), False),
+        (other(rules=[OfferRule("sh", "ls *")], durable=True), False),
+        (other(rules=[OfferRule("sh", "ls *")], widens=True), False),
+        (other(rules=[OfferRule("sh", "ls *")], mode="free"), False),
+        (other(rules=[OfferRule("sh", "ls *")], allows=False), False),
+        (other(rules=[OfferRule("sh", "ls *")], label=""), False),
+        (Offer(), False),
+    ],
+)
+def test_offers_of_another_agent_are_judged_by_what_it_publishes(
+    offer: Offer, usable: bool
+) -> None:
+    assert is_usable(offer, "sh") is usable
+
+
+def test_a_denial_that_is_kept_is_not_what_always_means() -> None:
+    rules = (OfferRule("Read", "a.txt", "read"),)
+    always = Offer(
+        label="x", scope="session", durable=False, widens=False, allows=True, rules=rules
+    )
+    assert is_usable(always, "Read")
+    assert not is_usable(msgspec.structs.replace(always, decision="deny"), "Read")

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.frontends.companion.service import Companions
+from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.errors import GatewayError
 from flybridge.frontends.companion.listener import CompanionSpec
-from flybridge.auth.tcp_peer import TcpPeers
-from tests.harness.runtime_harness import House, until
+from flybridge.frontends.companion.service import Companions
 from tests.harness.handheld import Handheld
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 def made(house: House) -> Companions:

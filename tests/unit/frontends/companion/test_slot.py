@@ -8,10 +8,10 @@ import pytest
 from msgspec import UNSET, Raw
 
 from flybridge.frontends.companion.slot import Slot
+from flybridge.frontends.companion.wire.messages import AgentStatus
 from flybridge.model import events as e
 from flybridge.model.ids import ItemId, PromptId, SessionId
 from flybridge.session.idling import PUT_AWAY
-from flybridge.frontends.companion.wire.messages import AgentStatus
 from tests.unit.frontends.companion.logs import (
     LIFE,
     asks,

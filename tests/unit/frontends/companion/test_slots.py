@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,11 @@ from flybridge.model import events as e
 from flybridge.model.commands import Delete
 from flybridge.store.devices import SlotSpec
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import until
-from tests.harness.companion_harness import Rig, bash, companion, steps
+from tests.harness.agent_programs import steps
+from tests.harness.companion_harness import Rig, bash, companion
 from tests.harness.handheld import Handheld
-
-
-@pytest.fixture
-async def rig(short_tmp: Path) -> AsyncIterator[Rig]:
-    async with companion(short_tmp, grace_s=0.5) as rig:
-        yield rig
+from tests.harness.other_agent import script
+from tests.harness.waiting import until
 
 
 async def spawned(held: Handheld) -> dict[str, Any]:
@@ -363,6 +358,8 @@ async def test_an_edit_anywhere_else_is_asked_about(rig: Rig) -> None:
         "../x",
         rig.project / "out" / "x",
         rig.project / ".git" / "hooks",
+        rig.project / ".claude" / "settings.json",
+        "sub/courier.json",  # obeyed by another agent that is configured
     ]
     for place in places:
         held.prompt(steps(write(place)))
@@ -376,6 +373,27 @@ async def test_an_edit_anywhere_else_is_asked_about(rig: Rig) -> None:
         rig.later()
         await held.wait_for("idle")
     assert rig.ran() == []
+
+
+async def test_settings_of_an_agent_that_is_not_claude_are_asked_about(short_tmp: Path) -> None:
+    async with companion(short_tmp, grace_s=0.5, agent="courier") as rig:
+        held = await auto(rig)
+        patch = {"tool": "patch", "ask": True}
+        held.prompt(script({**patch, "input": {"files": ["new.txt"]}}))
+        await rig.saw(e.TurnEnded)
+        assert {event.by for event in rig.of(e.PermissionClosed)} == {"device:box"}
+        for name in ("courier.json", ".courier/config.toml", ".claude/settings.json"):
+            rig.later()
+            await held.wait_for("idle")
+            before = len(rig.of(e.TurnEnded))
+            held.prompt(script({**patch, "input": {"files": [name]}}))
+            await until(lambda: rig.host.board.slots[0].prompt)
+            rig.later()
+            await held.wait_for("waiting")
+            rig.later()
+            held.press("no")
+            await rig.saw(e.TurnEnded, before + 1)
+        assert [event.how for event in rig.of(e.PermissionClosed)] == ["allowed", *["denied"] * 3]
 
 
 async def test_nothing_but_an_edit_is_allowed_by_itself(rig: Rig) -> None:

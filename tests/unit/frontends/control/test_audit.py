@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from flybridge.frontends.control.translate import Verdict
 from flybridge.errors import InvalidRequestError
-from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.audit import bad_note, note_of
+from flybridge.frontends.control.translate import Verdict
+from flybridge.session.authorisation import Caller
 from flybridge.wire.control import messages as w
 
 CALLER = Caller(principal="token:a", scopes=frozenset(), door="http", credential="a", source="::1")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from flybridge.frontends.control.refusals import ControlRefused
 from flybridge.frontends.control import files as control_files
 from flybridge.frontends.control.files import read_ref
+from flybridge.frontends.control.refusals import ControlRefused
 from flybridge.wire.control.messages import ContentRef
 
 TEXT = "content\nof a file, é\n"

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
 from flybridge.model.ids import InputKey
 from flybridge.runtime.live_session import LiveSession
-from flybridge.frontends.control.outcome import choice_of, is_claimed_with, verdict_of
 from flybridge.store.memory import MemoryJournal
-from tests.harness.runtime_harness import steps, until
+from tests.harness.agent_programs import steps
 from tests.harness.control_harness import LEAD, Steered, steered
+from tests.harness.waiting import until
 
 
 class HeldJournal(MemoryJournal):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from flybridge.frontends.control.adapter import ControlAdapter
-from flybridge.model.deliveries import Reply, Stage
+from flybridge.frontends.control.adapter import speak_control
 from flybridge.frontends.control.progress import (
     EVERY_BYTES,
     EVERY_S,
@@ -21,10 +19,12 @@ from flybridge.frontends.control.progress import (
     follow,
     reporter_of,
 )
-from flybridge.listeners.connection import NativeDoor, Speaker
+from flybridge.listeners.connection import NativeDoor
+from flybridge.model.deliveries import Reply, Stage
 from flybridge.wire.control import messages as wire
-from tests.harness.runtime_harness import until as until_true
 from tests.harness.control_harness import LEAD, Json, Line, Steered, steered
+from tests.harness.waiting import WAIT_S
+from tests.harness.waiting import until as until_true
 from tests.unit.frontends.control.test_websocket import dial
 
 SIZE = 8 << 20
@@ -40,12 +40,6 @@ REQUEST = wire.StdinRequest(
     content="x" * 100,
     progress=True,
 )
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[Steered]:
-    async with steered(short_tmp) as one:
-        yield one
 
 
 def reference(place: Steered) -> Json:
@@ -110,7 +104,7 @@ async def test_by_a_websocket_it_is_told_and_by_http_it_is_not(short_tmp: Path) 
         message = place.message(live, **text)
         async with dial(place, cookie=cookie) as socket:
             await socket.send(json.dumps(message))
-            found = [json.loads(await asyncio.wait_for(socket.recv(), 20)) for _ in range(3)]
+            found = [json.loads(await asyncio.wait_for(socket.recv(), WAIT_S)) for _ in range(3)]
         assert [one.get("stage") for one in found[:2]] == ["accepted", "written"]
         assert [(one["bytes"], one["total"]) for one in found[:2]] == [(2000, 2000)] * 2
         assert (found[2]["type"], found[2]["result"]) == ("control.stdin.ack", "ok")
@@ -203,15 +197,10 @@ class SlowDesk:
     def drained(self, client: Any) -> None: ...
 
 
-class Client(ReportingClient):
-    def speak(self, max_line: int) -> Speaker:
-        return ControlAdapter(max_line=max_line)
-
-
 async def test_what_a_sender_does_not_take_is_dropped() -> None:
     desk = SlowDesk()
-    never: Any = None
-    client = Client(NativeDoor(desk, join=b"".join, welcome=never, now_ms=lambda: 0))
+    door = NativeDoor(desk, join=b"".join, speak=speak_control, now_ms=lambda: 0)
+    client = ReportingClient(door)
     client.admit(LEAD)
     client.take(wire.encode(REQUEST) + b"\n")
     await until_true(lambda: desk.report is not None)

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from flybridge.frontends.control.routes import ROUTES
-from tests.harness.control_harness import Steered, steered
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[Steered]:
-    async with steered(short_tmp) as one:
-        yield one
+from tests.harness.control_harness import Steered
 
 
 def test_it_takes_the_right_to_it_and_nothing_else() -> None:

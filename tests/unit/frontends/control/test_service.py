@@ -4,39 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from flybridge.frontends.control.checks import ledger_name
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.control.checks import ledger_name
+from flybridge.frontends.control.service import names_of
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import InputKey, TurnId
 from flybridge.model.requests import Ask
 from flybridge.runtime.services import Limits
-from flybridge.frontends.control.service import names_of
 from flybridge.store.sqlite import SqliteJournal
 from flybridge.store.teams import Member, Rule, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control import messages as wire
 from flybridge.wire.control.times import format_time
-from tests.harness.forged_lines import introduced
-from tests.harness.runtime_harness import EVERYTHING, House, steps, until
+from tests.harness.agent_programs import steps
 from tests.harness.control_harness import ALLOWED, LEAD, Json, Steered, steered, texts
+from tests.harness.forged_lines import introduced
+from tests.harness.runtime_harness import EVERYTHING, House
+from tests.harness.waiting import until
 
 Rules = tuple[Rule, ...]
 DAY_MS = 24 * 3600 * 1000
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[Steered]:
-    async with steered(short_tmp) as one:
-        yield one
 
 
 def code_of(ack: Json) -> str:
@@ -633,6 +630,21 @@ async def test_a_sender_can_ask_what_a_session_takes(place: Steered) -> None:
     gone = await place.ack(place.message(live, "capabilities", session_id="ses_none"))
     assert gone["result"] == "not_found"
     assert "capabilities" not in gone
+
+
+async def test_c10_a_message_on_its_way_makes_a_session_busy(place: Steered) -> None:
+    live = await place.ready()
+    row = live.memory.incarnation
+    assert row is not None
+    os.kill(row.agent_pid, signal.SIGSTOP)  # the message is written, and no turn begins
+    try:
+        sending = asyncio.create_task(place.ack(place.message(live)))
+        await until(live.memory.state.on_the_way)
+        now = (await place.ack(place.message(live, "capabilities")))["capabilities"]
+    finally:
+        os.kill(row.agent_pid, signal.SIGCONT)
+    assert (now["busy"], now["turn_id"]) == (True, "")
+    assert (await sending)["result"] == "ok"
 
 
 # ---- what lasts ---------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flybridge.config.state_dir import StateDir
 from flybridge.config import Config
 from flybridge.config.schema import ControlConfig
-from flybridge.frontends.control.settings import make_control
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import StorageError
-from tests.client.real import real_gateway
+from flybridge.frontends.control.settings import make_control
+from tests.harness.gateway_process import real_gateway
 from tests.harness.runtime_harness import House
 
 
@@ -54,7 +54,7 @@ async def test_the_socket_is_there_for_this_user_alone_and_gone_afterwards(
     async with real_gateway(short_tmp) as gateway:
         gateway.start()
         async with await gateway.client():
-            found = gateway.state.control.stat()
+            found = gateway.state_dir.control.stat()
             assert stat.S_ISSOCK(found.st_mode)
             assert (stat.S_IMODE(found.st_mode), found.st_uid) == (0o600, os.geteuid())
-    assert not gateway.state.control.exists()
+    assert not gateway.state_dir.control.exists()

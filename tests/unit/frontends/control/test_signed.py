@@ -12,13 +12,13 @@ import pytest
 
 from flybridge.client.control.signed import public_of, sign
 from flybridge.errors import InvalidRequestError
-from flybridge.session.authorisation import Caller
 from flybridge.frontends.control.signed import is_remote
+from flybridge.session.authorisation import Caller
 from flybridge.store.teams import Key, Member, Rule, Teams
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time
-from tests.harness.runtime_harness import EVERYTHING
 from tests.harness.control_harness import LEAD, Json, Line, Steered, steered
+from tests.harness.runtime_harness import EVERYTHING
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 RELAY = Caller(

@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from flybridge.frontends.control.refusals import ControlRefused
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.control.refusals import ControlRefused
+from flybridge.frontends.control.teams import MAX_MEMBERS, Policy
 from flybridge.model.audit import Record
 from flybridge.session.authorisation import Caller
-from flybridge.frontends.control.teams import MAX_MEMBERS, Policy
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 
 ADMIN = Caller(principal="uid:1", scopes=frozenset({"admin"}))

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from flybridge.runtime.keeper import keeper_program
 from flybridge.listeners import unix
+from flybridge.runtime.keeper import keeper_program
 from flybridge.store.teams import Member, Rule, Teams
-from tests.harness.runtime_harness import until
-from tests.harness.control_harness import Line, Steered, steered
+from tests.harness.control_harness import Line, Steered
 from tests.harness.http_harness import OWNER
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[Steered]:
-    async with steered(short_tmp) as one:
-        yield one
+from tests.harness.waiting import until
 
 
 async def test_a_message_and_its_acknowledgement(place: Steered) -> None:

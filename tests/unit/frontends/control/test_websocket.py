@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,17 +12,12 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from flybridge.runtime.keeper.process import start_time
 from flybridge.frontends.control.websocket import one_frame_each
+from flybridge.runtime.keeper.process import start_time
 from flybridge.store.teams import Member, Rule, Teams
-from tests.harness.control_harness import ALLOWED, Json, Line, Steered, steered
+from tests.harness.control_harness import ALLOWED, Json, Line, Steered
 from tests.harness.http_harness import OWNER
-
-
-@pytest.fixture
-async def place(short_tmp: Path) -> AsyncIterator[Steered]:
-    async with steered(short_tmp) as one:
-        yield one
+from tests.harness.waiting import WAIT_S
 
 
 def dial(place: Steered, path: str = "/ws/control", **who: Any) -> connect:
@@ -34,7 +27,7 @@ def dial(place: Steered, path: str = "/ws/control", **who: Any) -> connect:
 
 async def ask(socket: ClientConnection, message: Json) -> Json:
     await socket.send(json.dumps(message))
-    found: Json = json.loads(await asyncio.wait_for(socket.recv(), 20))
+    found: Json = json.loads(await asyncio.wait_for(socket.recv(), WAIT_S))
     return found
 
 
@@ -164,7 +157,7 @@ async def test_19_a_revoked_token_ends_its_socket(place: Steered) -> None:
     async with dial(place, token=token) as socket:
         place.authority.revoke(place.authority.tokens()[0].name)
         with pytest.raises(ConnectionClosed):
-            await asyncio.wait_for(socket.recv(), 20)
+            await asyncio.wait_for(socket.recv(), WAIT_S)
 
 
 @pytest.mark.abuse(1)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from flybridge.frontends.http.web_page import VIEWS
 from flybridge.listeners.http.outgoing import CSP
 from flybridge.listeners.http.web_files import WebFiles
-from flybridge.frontends.http.web_page import VIEWS
-from tests.repo.tree import ROOT
 from tests.harness.http_harness import Web, serving
+from tests.repo.tree import ROOT
 
 INDEX = '<html data-theme="" data-base=""><script src="./assets/index-12345678.js"></script></html>'
 

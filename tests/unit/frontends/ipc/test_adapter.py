@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flybridge.frontends.ipc.steps import Act, Show, Start, Stop, Switch
+from flybridge.frontends.ipc.wire.lines import read_outbound
 from flybridge.model import commands as c
 from flybridge.model import events as ev
 from flybridge.model.ids import PromptId
-from flybridge.frontends.ipc.wire.lines import read_outbound
 from tests.unit.frontends.ipc.session_kit import Kit, raw, types
 
 

@@ -6,10 +6,10 @@ import base64
 
 import pytest
 
-from flybridge.frontends.ipc.content import to_content
 from flybridge.errors import InvalidRequestError
-from flybridge.model.content import Image, Text
+from flybridge.frontends.ipc.content import to_content
 from flybridge.frontends.ipc.wire import messages as w
+from flybridge.model.content import Image, Text
 
 
 def attached(size: int, media_type: str = "image/png") -> w.Attachment:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from flybridge.frontends.ipc.panels import Panels
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.ipc.panels import Panels
 from flybridge.model import events as ev
 from flybridge.model.ids import ItemId, PromptId
 from tests.unit.frontends.ipc.session_kit import Json, Kit, raw, ready

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from flybridge.errors import InvalidRequestError
 from flybridge.frontends.ipc.prompts import Prompts, chosen, remembered
 from flybridge.frontends.ipc.steps import Act
-from flybridge.errors import InvalidRequestError
+from flybridge.frontends.ipc.wire import messages as w
 from flybridge.model import commands as c
 from flybridge.model import events as ev
 from flybridge.model.ids import ItemId, PromptId
-from flybridge.frontends.ipc.wire import messages as w
 from tests.unit.frontends.ipc.session_kit import Kit, raw, types
 
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash"}], "destination": "localSettings"}

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from flybridge.frontends.native.translate import to_command, to_request, to_wire
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.native.translate import to_command, to_request, to_wire
 from flybridge.model.commands import AnswerPermission, SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Batch, Gauge, Preview, Reply, Shown, Stage, View

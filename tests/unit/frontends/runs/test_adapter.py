@@ -12,11 +12,11 @@ from msgspec import Raw
 
 from flybridge.frontends.runs.adapter import CLOSE, OpenRun, RunAdapter, Tell, prompt_of
 from flybridge.frontends.runs.ids import Place, place_of
+from flybridge.frontends.runs.wire import messages as w
 from flybridge.model import events as e
 from flybridge.model.commands import AnswerPermission, Close, SendInput
 from flybridge.model.content import Text
 from flybridge.model.ids import PromptId
-from flybridge.frontends.runs.wire import messages as w
 from tests.unit.frontends.runs.test_translate import accepted, ended, growing, opened, outcome, text
 
 ASK = '<!--QUESTION:{"questions":[%s]}-->'

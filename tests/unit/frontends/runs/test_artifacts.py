@@ -7,6 +7,7 @@ import json
 from msgspec import Raw
 
 from flybridge.frontends.runs.artifacts import of_diff, of_plan
+from flybridge.model.diffs import DiffHunk
 from flybridge.model.events import Diff, Plan
 from flybridge.model.ids import ItemId
 
@@ -44,3 +45,9 @@ def test_a_patch_nobody_can_read_is_shown_as_it_is() -> None:
 
 def test_plans_are_counted() -> None:
     assert of_plan(Plan(text="1. look"), 2).name == "plan-3"
+
+
+def test_typed_hunks_are_read_before_what_the_agent_wrote_itself() -> None:
+    hunk = DiffHunk(old_start=1, old_lines=1, new_start=1, new_lines=1, lines=("-a", "+b"))
+    event = Diff(item=ItemId("i"), path="/p/a", patch=Raw(b'"its own form"'), hunks=(hunk,))
+    assert of_diff(event, "/p").content == "--- a/a\n+++ b/a\n@@ -1,1 +1,1 @@\n-a\n+b\n"

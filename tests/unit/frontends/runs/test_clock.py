@@ -10,15 +10,16 @@ from typing import Any
 
 import pytest
 
-from flybridge.frontends.runs.translate import PROMPT, RUN, TIMEOUT
 from flybridge.errors import StorageError
-from flybridge.model.commands import Delete
 from flybridge.frontends.runs.clock import RunClock
+from flybridge.frontends.runs.translate import PROMPT, RUN, TIMEOUT
+from flybridge.model.commands import Delete
 from flybridge.store.memory import MemoryBlobs
-from tests.harness.terminal_home import Home, home_in
-from tests.harness.run_script import Script, finished, marker, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Script, finished, marker
 from tests.harness.runtime_harness import House
-from tests.harness.runtime_harness import until as wait_until
+from tests.harness.terminal_home import Home, home_in
+from tests.harness.waiting import until, wait_until
 
 NAME = {"question": "Name?", "freeText": True, "timeoutS": 0.3}
 
@@ -48,7 +49,7 @@ def left(home: Home, text: str, **config: Any) -> Script:
 
 def ended(home: Home, script: Script, how: str) -> Script:
     """Wait until the run has ended by itself, and then have it told."""
-    until(lambda: row_of(home, script)["status"] == how, how)
+    wait_until(lambda: row_of(home, script)["status"] == how, how)
     again = finished(home, "--attach", script.run)
     assert len(again.terminal) == 1
     return again
@@ -66,7 +67,7 @@ def test_a_run_that_nobody_drives_is_out_of_time_all_the_same(home: Home) -> Non
     assert again.process.returncode == 1
     closed = [one for one in events(home, script) if one["type"] == "session.closed"]
     assert [one["reason"] for one in closed] == ["run.failed timeout: Timed out after 1.5 s."]
-    until(lambda: events(home, script)[-1]["type"] == "agent.exited", "the end of the agent")
+    wait_until(lambda: events(home, script)[-1]["type"] == "agent.exited", "the end of the agent")
 
 
 @pytest.mark.conforms("S4-time")
@@ -113,7 +114,7 @@ async def test_a_session_that_is_deleted_is_followed_no_more(short_tmp: Path) ->
     await house.say(live, "hello", "not the prompt")
     assert clock.followed == 1
     await house.submit(live.session, Delete(), "d")
-    await wait_until(lambda: clock.followed == 0)
+    await until(lambda: clock.followed == 0)
     await clock.close()
     await house.end()
 

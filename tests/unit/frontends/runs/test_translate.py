@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from flybridge.frontends.runs.translate import PROMPT, RunLog, labels_of, started, status_of
+from flybridge.frontends.runs.wire import messages as w
 from flybridge.model import events as e
 from flybridge.model.capabilities import Options
 from flybridge.model.content import Text
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
 from flybridge.model.kinds import ItemKind
-from flybridge.frontends.runs.wire import messages as w
+from flybridge.model.options import AgentOptions
 
 KEY = InputKey(f"uid:0:{PROMPT}")
 INC = IncarnationId("inc_1")
@@ -193,6 +194,14 @@ def test_what_is_worth_a_status() -> None:
     assert all(status_of(one) for one in events)
     assert status_of(ended()) == ""
     assert started(opened()).config.timeout_s is None
+
+
+def test_options_of_the_agent_are_not_told() -> None:
+    """They can hold secrets, also the owner's, and frames end up in the logs of CI jobs."""
+    secret = '{"mcpServers":{"a":{"url":"https://a.example","headers":{"X-Key":"t0ken"}}}}'
+    options: AgentOptions = {"max_turns": 3, "mcp_config": (secret,), "fast": True}
+    event = e.SessionOpened(agent="demo", cwd="/w", agent_options=options)
+    assert started(event).config == w.RunConfig(agent="demo", cwd="/w", max_turns=3)
 
 
 kinds = st.sampled_from(

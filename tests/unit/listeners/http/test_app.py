@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from flybridge.errors import StorageError
-from flybridge.session.authorisation import Verdict
-from flybridge.listeners.http.outgoing import CSP
 from flybridge.auth.refusals import PER_SOURCE
+from flybridge.errors import StorageError
+from flybridge.listeners.http.outgoing import CSP
 from flybridge.listeners.http.route import Call, Done, Route
+from flybridge.session.authorisation import Verdict
 from tests.harness.http_harness import Web, serving
 
 

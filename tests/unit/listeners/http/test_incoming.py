@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from flybridge.auth.gate import Head
 from flybridge.errors import InvalidRequestError
 from flybridge.listeners.http import incoming
-from flybridge.auth.gate import Head
 from flybridge.listeners.http.incoming import (
     ClientGone,
     body_of,

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import flybridge
+from flybridge.gateway.routes import ROUTES
 from flybridge.listeners.http.openapi import document
 from flybridge.listeners.http.route import API
-from flybridge.gateway.routes import ROUTES
 from tools import openapi as tool
 from tools import pages
 

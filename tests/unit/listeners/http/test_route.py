@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from flybridge.errors import InvalidRequestError
-from flybridge.session.authorisation import Verdict
 from flybridge.auth.gate import Head
+from flybridge.errors import InvalidRequestError
 from flybridge.listeners.http.route import Call, Route
+from flybridge.session.authorisation import Verdict
 
 
 async def unjudged() -> Verdict:

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from flybridge.listeners.http import sse
+from flybridge.listeners.http.sse import HIGH_WATER, Frames, SseClient, framed
 from flybridge.model.deliveries import Batch, Preview, Reply, Shown, View
 from flybridge.model.ids import ItemId, SessionId
 from flybridge.runtime.live_session import LiveSession
-from flybridge.listeners.http import sse
-from flybridge.listeners.http.sse import HIGH_WATER, Frames, SseClient, framed
-from tests.harness.runtime_harness import EVERYTHING, steps, until
+from tests.harness.agent_programs import steps
 from tests.harness.event_stream import EventSource
 from tests.harness.http_harness import Web, serving
+from tests.harness.runtime_harness import EVERYTHING
+from tests.harness.waiting import until
 
 S = SessionId("ses_1")
 

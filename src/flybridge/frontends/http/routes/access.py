@@ -10,14 +10,12 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from flybridge.errors import InvalidRequestError, NotAllowedError, NotSupportedError, StorageError
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Scope, Verdict, why_not
 from flybridge.auth.authority import FILE_SCOPES
 from flybridge.auth.cookies import clear_cookie, set_cookie
-from flybridge.listeners.http.incoming import forwarded_client
 from flybridge.auth.methods import Shown
 from flybridge.auth.peer import restricted
+from flybridge.errors import InvalidRequestError, NotAllowedError, NotSupportedError, StorageError
+from flybridge.listeners.http.incoming import forwarded_client
 from flybridge.listeners.http.route import (
     API,
     PUBLIC,
@@ -29,6 +27,8 @@ from flybridge.listeners.http.route import (
     Params,
     Route,
 )
+from flybridge.model.audit import Record
+from flybridge.session.authorisation import Scope, Verdict, why_not
 from flybridge.store.audit import Line, decoded, lines_of
 
 MAX_RECORDS = 500
@@ -122,19 +122,21 @@ async def login(call: Call) -> Answered:
     if body.ticket:
         ticket = api.authority.find_ticket(body.ticket)
         if ticket is not None:  # only then is it worth the search for who holds the connection
-            await _check_peer(call, person_only=ticket.person_only)
+            await _check_peer(call, client, person_only=ticket.person_only)
         login = api.authority.login(body.ticket, **came)
     else:
         api.authority.check_tries(**came)
-        await _check_peer(call)
+        await _check_peer(call, client)
         login = await api.authority.login_with_password(body.password, **came)
     name, base_path = api.authority.cookie, api.base_path
     cookie = set_cookie(name, login.cookie, secure=api.secure, base_path=base_path)
     return _with_cookie(cookie, LoggedIn(key=login.key))
 
 
-async def _check_peer(call: Call, *, person_only: bool = False) -> None:
+async def _check_peer(call: Call, client: str, *, person_only: bool = False) -> None:
     """Refuse a login from an agent, and from anybody but a person if the link demands one.
+
+    ``client`` is the address that the audit log names, behind a proxy the one it reports.
 
     Raises:
         NotAllowedError: it is refused; the ticket can still be used.
@@ -146,7 +148,7 @@ async def _check_peer(call: Call, *, person_only: bool = False) -> None:
         why = PERSON_ONLY
     else:
         return
-    came = {"door": "http", "source": call.source, "detail": verdict}
+    came = {"door": "http", "source": client, "detail": verdict}
     call.api.audit(Record(event="login", outcome="refused", code=NotAllowedError.code, **came))
     raise NotAllowedError("approve", why=why)
 

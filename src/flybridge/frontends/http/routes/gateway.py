@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Raw
 
+from flybridge.listeners.http.metrics import MEDIA_TYPE, family, process_families
+from flybridge.listeners.http.route import API, PUBLIC, Answered, Call, Params, Route
 from flybridge.runtime.methods.listing import Listed
 from flybridge.runtime.methods.overview import Agents
 from flybridge.runtime.methods.totals import MAX_DAYS, Usage
-from flybridge.listeners.http.metrics import MEDIA_TYPE, family, process_families
-from flybridge.listeners.http.route import API, PUBLIC, Answered, Call, Params, Route
 
 
 class Period(Params, kw_only=True):

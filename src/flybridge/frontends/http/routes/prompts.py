@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Meta
 
 from flybridge.errors import FlybridgeError
+from flybridge.frontends.http.routes.session_io import outcome_of
+from flybridge.listeners.http.problems import problem_of
+from flybridge.listeners.http.route import API, Body, Call, Name, Route
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.methods.inbox import Waiting
-from flybridge.listeners.http.problems import problem_of
-from flybridge.listeners.http.route import API, Body, Call, Name, Route
-from flybridge.frontends.http.routes.session_io import outcome_of
 
 MAX_ANSWERS = 100
 

@@ -8,6 +8,9 @@ import msgspec
 from msgspec import Meta, Raw
 
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.http.routes.sessions import OneSession
+from flybridge.listeners.http.problems import HttpError
+from flybridge.listeners.http.route import API, Answered, Body, Call, Name, Params, Route
 from flybridge.model import commands as c
 from flybridge.model.deliveries import Reply, Stage
 from flybridge.model.ids import SessionId
@@ -15,9 +18,6 @@ from flybridge.model.requests import Attach, Submit
 from flybridge.runtime.methods.file_search import MAX_SHOWN, FoundFiles
 from flybridge.runtime.methods.panels import PanelName
 from flybridge.runtime.methods.sessions import MAX_PAGE_BYTES
-from flybridge.listeners.http.problems import HttpError
-from flybridge.listeners.http.route import API, Answered, Body, Call, Name, Params, Route
-from flybridge.frontends.http.routes.sessions import OneSession
 
 Until: TypeAlias = Literal["accepted", "written", "observed", "done"]
 Count = Annotated[int, Meta(ge=0, le=2**53 - 1)]

@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Meta
 
 from flybridge.errors import InvalidRequestError
+from flybridge.listeners.http.route import API, Body, Call, Done, Name, Params, Route
 from flybridge.model import commands as c
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, Transport
 from flybridge.model.deliveries import Stage
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Submit
 from flybridge.runtime.methods.listing import Listed
-from flybridge.listeners.http.route import API, Body, Call, Done, Name, Params, Route
 from flybridge.session.views import SessionView
 
 SETTLED_MS = 10_000
@@ -46,7 +46,12 @@ class NewSession(Body, kw_only=True):
     fork: bool = False
     continue_latest: bool = False
     from_pr: str = ""
-    options: Options = Options()
+    effort: str = ""
+    budget_usd: Annotated[float, Meta(ge=0, le=1e9)] = 0.0  # 0: no limit
+    transport: Transport = "stdio"
+    agent_options: dict[str, Any] = msgspec.field(default_factory=dict)  # see GET /agents
+    configured: bool = True  # False: without what the configuration sets for the agent
+    options: Options = Options()  # as 0.1 took them; accepted for one release
     folder: Literal["ask", "trust", "restrict"] = "ask"
 
 

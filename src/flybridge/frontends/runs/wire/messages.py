@@ -47,6 +47,7 @@ class RunConfig(_Payload, frozen=True, kw_only=True):
     resume: str = ""  # the agent's own id of a conversation to go on with
     stream: bool = False  # text_delta frames, too
     thinking: bool = False  # thinking frames, too
+    agent_options: dict[str, Any] = {}  # of the agent, by name; see GET /api/v1/agents
 
 
 class Start(_Payload, frozen=True, kw_only=True, tag_field="type", tag="run.start"):
@@ -80,7 +81,8 @@ class Option(_Payload, frozen=True, kw_only=True):
 
 
 class Started(_Payload, frozen=True, kw_only=True, tag_field="type", tag="run.started"):
-    """The run exists. ``config`` is what was made of all that was asked for."""
+    """The run exists. ``config`` is what was made of all that was asked for, without the
+    ``agent_options``, which can hold secrets."""
 
     provider: str
     model: str = ""

@@ -11,7 +11,7 @@ import pytest
 from flybridge.frontends.companion.wire.decode import Rejected, decode, decode_for_device
 from flybridge.frontends.companion.wire.messages import AgentStatus, Auth, Configure, SpawnResult
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "companion"
+GOLDEN = Path(__file__).parents[4] / "golden" / "companion"
 SERVER = (GOLDEN / "server-says.jsonl").read_bytes().splitlines()
 APP = [
     line["text"].encode()

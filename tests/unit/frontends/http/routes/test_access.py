@@ -6,13 +6,13 @@ import os
 import msgspec
 import pytest
 
-from flybridge.session.authorisation import FORWARDED
-from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.login import Login
 from flybridge.frontends.http.routes.access import PERSON_ONLY, Me, RecordPage, TokenList
+from flybridge.runtime.keeper.process import start_time
+from flybridge.session.authorisation import FORWARDED
+from tests.harness.http_harness import Web
 from tests.harness.login import headers_for
 from tests.harness.relay import ask, relaying
-from tests.harness.http_harness import Web
 
 
 async def test_a_ticket_is_traded_for_a_cookie_once(web: Web) -> None:
@@ -132,6 +132,19 @@ async def test_behind_a_proxy_a_client_that_guesses_locks_out_nobody_else(web: W
     assert await tried("correct horse battery", "203.0.113.6") == 200
 
 
+async def test_behind_a_proxy_a_refused_login_is_recorded_with_the_address_of_its_client(
+    web: Web,
+) -> None:
+    web.app.api.client_header = b"x-forwarded-for"
+    web.keepers = [(os.getpid(), start_time(os.getpid()) or "")]
+    headers = {"content-type": "application/json", "x-forwarded-for": "203.0.113.7"}
+    body = msgspec.json.encode({"ticket": web.authority.ticket()})
+    assert (await web.raw("POST", "/api/v1/login", body, headers)).status == 403
+    refused = web.records[-1]
+    assert (refused.event, refused.outcome) == ("login", "refused")
+    assert (refused.detail, refused.source) == ("agent", "203.0.113.7")
+
+
 # ---- who holds the connection --------------------------------------------------------------------
 
 TALK = ["input", "interrupt", "view"]
@@ -204,11 +217,10 @@ async def test_a03_a_printed_link_works_through_a_relay_with_fewer_rights(web: W
 
 async def test_a05_whoever_has_no_good_ticket_causes_no_search(web: Web) -> None:
     """A search through all processes is too expensive for a stranger."""
-    searched: list[object] = []
-    web.app._peers._search = searched.append  # type: ignore[method-assign,assignment]
-    web.app._peers._searches._work = searched.append  # type: ignore[assignment]
     for _ in range(3):
         got = await web.call("POST", "/login", {"ticket": "x" * 43}, cookie="")
         assert got.status in (401, 429)
         assert (await web.call("GET", "/me", cookie="x" * 40)).status in (401, 429)
-    assert searched == []
+    assert web.searched == []
+    assert (await web.call("GET", "/me")).status == 200
+    assert len(web.searched) == 1

@@ -4,11 +4,11 @@ import hashlib
 
 import pytest
 
-from flybridge.listeners.http.problems import HttpError
 from flybridge.frontends.http.routes import blobs
 from flybridge.frontends.http.routes.blobs import range_of
+from flybridge.listeners.http.problems import HttpError
 from flybridge.session.ports import BLOB_BYTES
-from tests.harness.runtime_harness import steps
+from tests.harness.agent_programs import steps
 from tests.harness.http_harness import Web
 
 BINARY = {"content-type": "application/octet-stream"}

@@ -5,8 +5,9 @@ from typing import Any
 from flybridge.model import events as e
 from flybridge.runtime.live_session import LiveSession
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import steps, until
+from tests.harness.agent_programs import steps
 from tests.harness.http_harness import Web
+from tests.harness.waiting import until
 
 ASK = steps({"tool": "Bash", "input": {"command": "rm -rf build"}, "ask": True})
 

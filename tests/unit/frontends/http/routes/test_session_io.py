@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from flybridge.errors import InvalidRequestError
+from flybridge.frontends.http.routes.session_io import EventPage, Outcome, cursor_of
 from flybridge.model import events as e
 from flybridge.runtime.methods.panels import PanelName
-from flybridge.frontends.http.routes.session_io import EventPage, Outcome, cursor_of
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import steps
+from tests.harness.agent_programs import steps
 from tests.harness.event_stream import EventSource
 from tests.harness.http_harness import Web
 

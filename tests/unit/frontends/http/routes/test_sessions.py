@@ -3,12 +3,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from flybridge.runtime.methods.sessions import OpenParams
 from flybridge.frontends.http.routes.sessions import NewSession
+from flybridge.runtime.methods.sessions import OpenParams
 from flybridge.session.views import SessionView
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import until
 from tests.harness.http_harness import Web
+from tests.harness.waiting import until
 
 
 async def test_a_session_is_opened_listed_and_looked_at(web: Web) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from flybridge.errors import RemoteProtocolError
 from flybridge.frontends.runs.wire import messages as w
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "runs"
+GOLDEN = Path(__file__).parents[4] / "golden" / "runs"
 OUT: tuple[w.Outbound, ...] = (
     w.Started(provider="demo", model="m", config=w.RunConfig(agent="demo", cwd="/w", max_turns=3)),
     w.Progress(kind="text", content="hello"),
