@@ -23,9 +23,15 @@ def install(argv: Sequence[str]) -> bool:
     program, command = [*argv, "", ""][:2]
     if program.rpartition("/")[2] not in _PROGRAMS or command not in _COMMANDS:
         return False
-    for number in ENDING:
+    for number in ending():
         signal.signal(number, _hold)
     return True
+
+
+def ending() -> list[signal.Signals]:
+    """Return the signals that end a run: not SIGHUP if it is ignored, as ``nohup`` starts it."""
+    ignored = signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    return [number for number in ENDING if number != signal.SIGHUP or not ignored]
 
 
 def _hold(number: int, _: FrameType | None) -> None:

@@ -19,9 +19,9 @@ from flybridge.client.prompts import (
     QuestionPrompt,
 )
 from flybridge.client.session import Attachment, Watch
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transcript import Block, Prompt, Transcript
 from flybridge.client.values import Page, SessionRow, SessionView
+from flybridge.config.state_dir import StateDir
 
 __all__ = [
     "Allow",

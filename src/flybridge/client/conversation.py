@@ -18,11 +18,11 @@ from msgspec import Raw
 
 from flybridge.client.asking import Asking, OnPermission, OnQuestion
 from flybridge.client.items import Detached, EventItem, Item, Reset, ViewItem
-from flybridge.client.transport.patience import PATIENCE_S, patiently
 from flybridge.client.pictures import Picture, to_image
 from flybridge.client.recent import Recent
 from flybridge.client.session import Watch
 from flybridge.client.transcript import Transcript
+from flybridge.client.transport.patience import PATIENCE_S, patiently
 from flybridge.client.turns import Fate, Turn, Turns
 from flybridge.client.values import SessionView, view_of
 from flybridge.errors import (

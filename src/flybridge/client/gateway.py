@@ -13,16 +13,15 @@ import os
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from flybridge.client.closing import Closing
+from flybridge.client.session import Attachment, Watch
 from flybridge.client.transport.connection import Connection
 from flybridge.client.transport.patience import PATIENCE_S, patiently
-from flybridge.client.session import Attachment, Watch
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.unix import UnixAddress
 from flybridge.client.values import (
     BlobPart,
@@ -37,10 +36,12 @@ from flybridge.client.values import (
     value_of,
 )
 from flybridge.client.values import Object as Object
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, InvalidRequestError
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, StartOptions, Transport
 from flybridge.model.commands import Command
 from flybridge.model.deliveries import Reply, Stage
+from flybridge.model.legacy_options import joined, start_fields, to_legacy
 from flybridge.wire.native.messages import Welcome
 
 if TYPE_CHECKING:  # who only runs a command need not wait for these
@@ -151,6 +152,11 @@ class Client(Closing):
         fork: bool = False,
         continue_latest: bool = False,
         from_pr: str = "",
+        effort: str = "",
+        budget_usd: float = 0.0,
+        transport: Transport = "stdio",
+        agent_options: Mapping[str, Any] | None = None,
+        configured: bool = True,
         options: Options | None = None,
         folder: Literal["ask", "trust", "restrict"] = "ask",
         key_digest: str = "",
@@ -160,11 +166,22 @@ class Client(Closing):
 
         ``resume`` names a conversation the agent had before, ``continue_latest`` takes the
         latest in ``cwd``, ``from_pr`` that of a pull request; ``fork``: go on in a copy.
+        ``agent_options``: the agent's own, by name; ``ask("agents")`` lists them for each agent.
+        ``configured=False`` leaves out what the configuration sets for the agent. ``options`` is
+        the old form of all that, and goes away after one release.
         ``folder``: what to do with settings that ``cwd`` brings along; ``ask`` refuses.
         ``key_digest``: SHA-256, in hex, of a key that later lets another process of yours ``claim``
         the session, and decide in it as its opener. ``ci_key``: allows a ``mode`` that asks less
         to a program without a terminal.
         """
+        asked = StartOptions(
+            effort=effort,
+            budget_usd=budget_usd,
+            transport=transport,
+            agent_options=dict(agent_options or {}),
+        )
+        start = joined(asked, options)
+        sent = {name: value for name, value in start_fields(start).items() if value != "stdio"}
         params = {
             "agent": agent,
             "cwd": os.fspath(cwd),
@@ -177,7 +194,9 @@ class Client(Closing):
             "fork": fork,
             "continue_latest": continue_latest,
             "from_pr": from_pr,
-            "options": options or Options(),
+            **sent,
+            **({} if configured else {"configured": False}),
+            "options": to_legacy(start),  # all that a gateway of 0.1 reads
             "folder": folder,
             "key_digest": key_digest,
             **({"ci_key": ci_key} if ci_key else {}),
@@ -360,6 +379,9 @@ class Client(Closing):
         model: str = "",
         mode: str = "",
         labels: Mapping[str, str] | None = None,
+        effort: str = "",
+        budget_usd: float = 0.0,
+        agent_options: Mapping[str, Any] | None = None,
         options: Options | None = None,
         folder: Literal["ask", "trust", "restrict"] = "ask",
         request: str | None = None,
@@ -384,6 +406,9 @@ class Client(Closing):
                 model=model,
                 mode=mode,
                 labels=labels,
+                effort=effort,
+                budget_usd=budget_usd,
+                agent_options=agent_options,
                 options=options,
                 folder=folder,
                 request=key,

@@ -15,6 +15,9 @@ from msgspec import UNSET, Raw, UnsetType
 from flybridge.model.commands import AnswerPermission, AnswerQuestion, Place
 from flybridge.model.events import PermissionRequested, QuestionRequested
 from flybridge.model.ids import PromptId
+from flybridge.model.offers import Offer
+from flybridge.model.tools import NO_SUBJECT, ToolKind, ToolSubject
+from flybridge.session.old_tools import kind_of
 
 
 class PermissionPrompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +30,10 @@ class PermissionPrompt(msgspec.Struct, frozen=True, kw_only=True):
     digest: str = ""
     can_edit: bool = True
     agent: str = ""  # the kind of sub-agent that asks; "": the main agent
-    suggestions: tuple[Any, ...] = ()  # rules that could be remembered, by index
+    suggestions: tuple[Any, ...] = ()  # deprecated: the agent's own form of ``offers``, by index
+    offers: tuple[Offer, ...] = ()  # what can be accepted along with it, by index
+    kind: ToolKind = "other"
+    subject: ToolSubject = NO_SUBJECT  # what the call is about, in few words
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -40,6 +46,7 @@ class Question(msgspec.Struct, frozen=True, rename="camel"):
     header: str = ""
     multi_select: bool = False
     options: tuple[Option, ...] = ()
+    id: str = ""  # what its answer is filed under; "": the text of the question
 
 
 class QuestionPrompt(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +59,7 @@ class QuestionPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Allow(msgspec.Struct, frozen=True, kw_only=True):
-    """``input`` changes what the tool gets; ``remember`` names suggestions by their index."""
+    """``input`` changes what the tool gets; ``remember`` names offers by their index."""
 
     input: Mapping[str, Any] | None = None
     remember: tuple[int, ...] = ()
@@ -60,10 +67,14 @@ class Allow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Deny(msgspec.Struct, frozen=True):
-    """``message`` tells the agent why; ``stop`` ends the turn."""
+    """``message`` tells the agent why; ``stop`` ends the turn.
+
+    ``remember`` names offers of a denial by their index.
+    """
 
     message: str = ""
     stop: bool = False
+    remember: tuple[int, ...] = ()
 
 
 class Answers(msgspec.Struct, frozen=True):
@@ -85,7 +96,7 @@ def to_prompt(event: PermissionRequested | QuestionRequested) -> Prompt:
     if isinstance(event, QuestionRequested):
         return QuestionPrompt(
             id=event.prompt,
-            questions=_questions(event.questions),
+            questions=_typed(event) or _questions(event.questions),
             digest=event.digest,
             agent=event.agent,
         )
@@ -99,6 +110,9 @@ def to_prompt(event: PermissionRequested | QuestionRequested) -> Prompt:
         can_edit=event.can_edit,
         agent=event.agent,
         suggestions=tuple(_json(one) for one in event.suggestions),
+        offers=event.offers,
+        kind=kind_of(event.kind, event.tool),
+        subject=event.subject,
     )
 
 
@@ -107,6 +121,19 @@ def _json(raw: Raw) -> Any:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
+
+
+def _typed(event: QuestionRequested) -> tuple[Question, ...]:
+    return tuple(
+        Question(
+            question=asked.text,
+            header=asked.header,
+            multi_select=asked.multi,
+            options=tuple(Option(option.label, option.description) for option in asked.options),
+            id=asked.id,
+        )
+        for asked in event.asked
+    )
 
 
 def _questions(raw: Raw) -> tuple[Question, ...]:
@@ -135,13 +162,14 @@ def to_command(prompt: Prompt, decision: Decision) -> AnswerPermission | AnswerQ
                 remember=decision.remember,
                 place=decision.place,
             )
-        case PermissionPrompt(), Deny(message=message, stop=stop):
+        case PermissionPrompt(), Deny(message=message, stop=stop, remember=remember):
             return AnswerPermission(
                 prompt=PromptId(prompt.id),
                 digest=prompt.digest,
                 decision="deny",
                 message=message,
                 stop=stop,
+                remember=remember,
             )
         case QuestionPrompt(), Answers(answers=answers):
             given = {

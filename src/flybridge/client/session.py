@@ -9,9 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.client.closing import Closing
+from flybridge.client.items import Detached, EventItem, Item, Reset, to_item
 from flybridge.client.transport.connection import Connection
 from flybridge.client.transport.feed import Feed
-from flybridge.client.items import Detached, EventItem, Item, Reset, to_item
 from flybridge.client.transport.link import LAGGED
 from flybridge.client.transport.patience import PATIENCE_S, Pauses
 from flybridge.errors import FlybridgeError, GatewayUnreachableError, RemoteProtocolError

@@ -23,6 +23,8 @@ from msgspec import Raw, UnsetType
 from flybridge.client.items import EventItem, Item, PreviewItem, Reset
 from flybridge.model import events as ev
 from flybridge.model.content import Content, Text
+from flybridge.model.tools import NO_SUBJECT, ToolKind, ToolSubject
+from flybridge.session.old_tools import kind_of
 
 BlockKind: TypeAlias = Literal["input", "text", "thinking", "tool", "plan", "note", ""]
 
@@ -44,6 +46,8 @@ class Block(msgspec.Struct, kw_only=True):
     input: bytes = b""  # a tool's, as JSON: what it was allowed to run with
     asked: bytes = b""  # what the agent had asked instead, where a person changed it
     diffs: list[tuple[str, bytes]] = []  # path, patch
+    tool: ToolKind | Literal[""] = ""  # the kind of a call
+    subject: ToolSubject = NO_SUBJECT  # what a call is about; nothing where a person changed it
     have: int = 0  # deltas in ``text`` while it is open
     hole: bool = False  # deltas are missing from ``text``
 
@@ -58,6 +62,8 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     item: str = ""
     reason: str = ""
+    tool_kind: ToolKind = "other"
+    subject: ToolSubject = NO_SUBJECT
 
 
 class Transcript(msgspec.Struct, kw_only=True):
@@ -206,9 +212,9 @@ class Transcript(msgspec.Struct, kw_only=True):
                 _close(block, event.status, event.text, event.blob)
             case ev.ToolStarted():
                 block = self._block(event.item, "tool", event.parent)
-                block.name = event.name
+                block.name, block.tool = event.name, kind_of(event.kind, event.name)
                 if not block.asked:
-                    block.input = _bytes(event.input)
+                    block.input, block.subject = _bytes(event.input), event.subject
                 block.text, block.have, block.hole = "", 0, False
             case ev.ToolResult():
                 block = self._block(event.item, "tool", event.parent)
@@ -266,6 +272,8 @@ class Transcript(msgspec.Struct, kw_only=True):
                     tool=event.tool,
                     item=event.item,
                     reason=event.reason,
+                    tool_kind=kind_of(event.kind, event.tool),
+                    subject=event.subject,
                 )
             case ev.QuestionRequested():
                 self.prompts[event.prompt] = Prompt(
@@ -285,6 +293,7 @@ class Transcript(msgspec.Struct, kw_only=True):
         if asked.item and (isinstance(event.input, Raw) or event.blob):
             block = self._block(asked.item, "tool")
             block.input, block.asked = _bytes(event.input), asked.body
+            block.subject = NO_SUBJECT
 
     def _remark(self, seq: int, event: ev.Event) -> None:
         """What belongs to no item and is worth a line of its own."""

@@ -15,7 +15,9 @@ from flybridge.cli.early_signals import ENDING, held, install
 
 @pytest.fixture
 def handlers() -> Iterator[None]:
+    """Start as at a terminal, however the tests were started; put everything back afterwards."""
     before = {number: signal.getsignal(number) for number in ENDING}
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -47,11 +49,20 @@ def test_c09_signals_of_a_run_are_kept_in_their_order(command: str, handlers: No
     assert early_signals.held == [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+def test_c09_a_run_under_nohup_keeps_ignoring_sighup(handlers: None) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    assert install(["/usr/bin/flybridge", "adhoc"])
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.raise_signal(number)
+    assert early_signals.held == [signal.SIGTERM]
+
+
 def test_c09_the_handlers_come_before_everything_that_takes_time() -> None:
     argv = [sys.executable, "-X", "importtime", "-m", "flybridge", "adhoc", "--help"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     names = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines()]
     first = names.index("flybridge.cli.early_signals")
-    heavy = {"click", "asyncio", "msgspec", "flybridge.cli"}
+    heavy = {"click", "asyncio", "msgspec", "flybridge.cli.main"}
     assert heavy & set(names[:first]) == set()
-    assert {"click", "flybridge.cli"} <= set(names[first:])
+    assert {"click", "flybridge.cli.main"} <= set(names[first:])

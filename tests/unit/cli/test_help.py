@@ -26,7 +26,7 @@ def test_the_tool_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_help_imports_nothing_that_it_does_not_need() -> None:
     code = (
-        "import sys; from flybridge.cli import main; main(['--help'], standalone_mode=False);"
+        "import sys; from flybridge.cli.main import main; main(['--help'], standalone_mode=False);"
         "print([m for m in ('asyncio', 'msgspec', 'rich', 'sqlite3') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TypeAlias
 
 from flybridge.config.state_dir import StateDir
+from tests.harness.waiting import WAIT_S
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -70,7 +71,7 @@ class Proxy:
             writer.transport.abort()
 
     async def gone(self) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_S):
             while self._writers:
                 await asyncio.sleep(0.002)
 

@@ -13,7 +13,7 @@ from flybridge.errors import NotAllowedError, PromptClosedError, PromptDecidedEr
 from flybridge.model import events as ev
 from flybridge.model.commands import AnswerPermission, AnswerQuestion, Command
 from flybridge.model.ids import PromptId
-from tests.harness.scripted_gateway import until
+from tests.harness.waiting import until
 
 
 def asked(name: str) -> ev.PermissionRequested:

@@ -17,9 +17,9 @@ from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
 from flybridge.client.prompts import Allow, Deny, PermissionPrompt
 from flybridge.client.recent import MAX_EVENTS
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.tokens import Token
 from flybridge.client.transport.url import UrlAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import (
     BusyError,
     FlybridgeError,
@@ -35,8 +35,9 @@ from flybridge.model.content import Image, Text
 from flybridge.model.ids import InputKey, ItemId, PromptId, TurnId
 from flybridge.model.kinds import Outcome
 from flybridge.model.requests import Submit
-from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving
 from tests.harness.scripted_url import TOKEN, listening
+from tests.harness.waiting import WAIT_S, until
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -104,7 +105,7 @@ async def client(request: pytest.FixtureRequest, gateway: ScriptedGateway) -> As
 
 async def next_events(session: Conversation, count: int, after: int | None = None) -> list[int]:
     seqs: list[int] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_S):
         async for item in session.events(after=after):
             seqs.append(item.seq)
             if len(seqs) == count:
@@ -412,7 +413,7 @@ async def test_a_reader_may_be_as_slow_as_it_likes(
     gateway.asks["page"] = paged(gateway)
     many = MAX_EVENTS + 500
     seqs: list[int] = []
-    async with client.session(SESSION) as session, asyncio.timeout(20):
+    async with client.session(SESSION) as session, asyncio.timeout(WAIT_S):
         gateway.publish(ev.Notice(text="first"))
         async for item in session.events():
             seqs.append(item.seq)
@@ -547,7 +548,7 @@ async def test_a_prompt_answered_elsewhere_cancels_the_callback(
         gateway.publish(asked("p1"))
         await next_events(session, 1)
         gateway.publish(ev.PermissionClosed(prompt=PromptId("p1"), how="allowed", by="them"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_S):
             await cancelled.wait()
     assert gateway.carried_out == {}
 

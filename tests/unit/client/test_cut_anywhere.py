@@ -20,20 +20,21 @@ from hypothesis import strategies as st
 
 from flybridge.client.gateway import Address, Client
 from flybridge.client.items import EventItem, to_item
-from flybridge.config.state_dir import StateDir
-from flybridge.client.transport.tokens import Token
 from flybridge.client.transcript import Transcript
+from flybridge.client.transport.tokens import Token
 from flybridge.client.transport.unix import UnixAddress
 from flybridge.client.transport.url import UrlAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.wire.native.messages import EventLine, PreviewLine, decode_gateway
-from tests.unit.client.proxy import Proxy, before_port, before_socket
-from tests.harness.scripted_gateway import SESSION, Peer, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, Peer, ScriptedGateway, serving
 from tests.harness.scripted_url import TOKEN, listening
+from tests.harness.waiting import WAIT_S, until
+from tests.unit.client.proxy import Proxy, before_port, before_socket
 
 Over: TypeAlias = Literal["unix", "url"]
 RUN = [
     line
-    for raw in (Path(__file__).parents[1] / "golden/client/run.jsonl").read_bytes().splitlines()
+    for raw in (Path(__file__).parents[2] / "golden/client/run.jsonl").read_bytes().splitlines()
     if isinstance(line := decode_gateway(raw), EventLine | PreviewLine)
 ]
 EVENTS = [line for line in RUN if isinstance(line, EventLine)]
@@ -87,7 +88,7 @@ class Rig:
 
     async def follow(self, lag: Callable[[], bool] = lambda: False) -> None:
         """Fold all that comes, until the whole run has come."""
-        async with self.client.watch(SESSION) as items, asyncio.timeout(30):
+        async with self.client.watch(SESSION) as items, asyncio.timeout(WAIT_S):
             async for item in items:
                 self.transcript.apply(item)
                 if isinstance(item, EventItem):

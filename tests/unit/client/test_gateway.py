@@ -17,8 +17,8 @@ from msgspec import Raw
 
 from flybridge.client.gateway import Client, connect
 from flybridge.client.items import EventItem
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.unix import UnixAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import (
     BusyError,
     GatewayError,
@@ -33,16 +33,11 @@ from flybridge.model.events import Notice, TurnStarted
 from flybridge.model.ids import TurnId
 from flybridge.model.requests import Submit
 from tests.harness import scripted_gateway as scripted
-from tests.harness.scripted_gateway import SESSION, Handler, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, Handler, ScriptedGateway
 from tests.harness.scripted_url import TOKEN, listening
+from tests.harness.waiting import until
 
 HELLO = SendInput(content=(Text("hello"),))
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
-    async with serving(StateDir(short_tmp / "s")) as gateway:
-        yield gateway
 
 
 @pytest.fixture

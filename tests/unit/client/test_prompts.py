@@ -20,6 +20,7 @@ from flybridge.client.prompts import (
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.events import PermissionRequested, QuestionRequested
 from flybridge.model.ids import PromptId
+from flybridge.model.offers import Offer, OfferRule
 
 ASKED = PermissionRequested(
     prompt=PromptId("prm_1"),
@@ -28,6 +29,7 @@ ASKED = PermissionRequested(
     digest="d1",
     reason="why not",
     suggestions=(Raw(b'{"type":"addRules"}'),),
+    offers=(Offer(label="Always allow", rules=(OfferRule("Bash", "ls"),)),),
     can_edit=False,
     agent="explorer",
 )
@@ -52,6 +54,8 @@ def test_a_prompt_is_typed() -> None:
         can_edit=False,
         agent="explorer",
         suggestions=({"type": "addRules"},),
+        offers=(Offer(label="Always allow", rules=(OfferRule("Bash", "ls"),)),),
+        kind="execute",
     )
     asked = Question(question="Which?", header="H", multi_select=True, options=(Option("A"),))
     assert to_prompt(QUESTION) == QuestionPrompt(id="prm_2", questions=(asked,), digest="d2")
@@ -74,6 +78,9 @@ def test_every_decision_is_bound_to_what_was_asked() -> None:
     assert isinstance(edited, AnswerPermission)
     assert edited.updated_input == Raw(b'{"command":"pwd"}')
     assert (edited.remember, edited.place) == ((0,), "session")
+    kept = to_command(PERMISSION_PROMPT, Deny(remember=(1,)))
+    assert isinstance(kept, AnswerPermission)
+    assert (kept.decision, kept.remember) == ("deny", (1,))
     denied = to_command(PERMISSION_PROMPT, Deny("no", stop=True))
     assert isinstance(denied, AnswerPermission)
     assert (denied.decision, denied.message, denied.stop) == ("deny", "no", True)

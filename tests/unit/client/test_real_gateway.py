@@ -25,8 +25,9 @@ from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
 from flybridge.testing import recorder
-from tests.client.real import RealGateway, real_gateway, steps
-from tests.harness.scripted_gateway import until
+from tests.harness.agent_programs import steps
+from tests.harness.gateway_process import RealGateway, real_gateway
+from tests.harness.waiting import until
 
 Over: TypeAlias = Literal["unix", "url"]
 LONG = "".join(f"{n} déjà 漢字🚤 " for n in range(60))
@@ -41,7 +42,7 @@ async def gateway(short_tmp: Path) -> AsyncIterator[RealGateway]:
 
 @pytest.fixture
 async def served(gateway: RealGateway) -> RealGateway:
-    await gateway.serve()
+    gateway.serve()
     return gateway
 
 
@@ -219,7 +220,7 @@ async def test_a_token_talks_and_never_approves(served: RealGateway) -> None:
 async def test_a_token_that_is_not_good_gets_nowhere(served: RealGateway) -> None:
     wrong = served.token[:-5] + "AAAAA"
     with pytest.raises(GatewayError, match="it was not sent"):
-        await connect(served.url, token=wrong)
+        await connect(served.address, token=wrong)
 
 
 async def test_everything_from_the_environment(
@@ -228,7 +229,7 @@ async def test_everything_from_the_environment(
     file = served.base / "token"
     file.write_text(served.token)
     file.chmod(0o600)
-    monkeypatch.setenv("FLYBRIDGE_URL", served.url)
+    monkeypatch.setenv("FLYBRIDGE_URL", served.address)
     monkeypatch.setenv("FLYBRIDGE_TOKEN_FILE", str(file))
     async with await connect() as web:
         assert await web.sessions() == []
@@ -238,9 +239,9 @@ async def test_over_tls_below_a_base_path(
     gateway: RealGateway, certificate: tuple[str, str]
 ) -> None:
     cert, key = certificate
-    await gateway.serve("--tls-cert", cert, "--tls-key", key, "--base-path", "/boat")
-    assert gateway.url.startswith("https://127.0.0.1:")
-    assert gateway.url.endswith("/boat")
+    gateway.serve("--tls-cert", cert, "--tls-key", key, "--base-path", "/boat")
+    assert gateway.address.startswith("https://127.0.0.1:")
+    assert gateway.address.endswith("/boat")
     async with await gateway.web_client(cafile=cert) as web:
         assert await web.sessions() == []
     with pytest.raises(GatewayError, match="not who it says it is"):
@@ -268,7 +269,7 @@ async def test_a12_a_program_that_relays_to_the_gateway_never_hears_the_token(
     served: RealGateway,
 ) -> None:
     heard = b""
-    port = urlsplit(served.url).port
+    port = urlsplit(served.address).port
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         nonlocal heard
@@ -297,7 +298,7 @@ async def test_a12_a_program_that_relays_to_the_gateway_never_hears_the_token(
         assert b"/api/v1/ws" not in heard
         async with await connect(f"http://127.0.0.1:{here}", token=served.token) as client:
             assert await client.status()  # the address was given: a tunnel looks the same
-        async with await connect(served.url, token=served.token, direct=True) as client:
+        async with await connect(served.address, token=served.token, direct=True) as client:
             assert await client.status()
     finally:
         server.close()

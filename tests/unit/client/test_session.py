@@ -10,15 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flybridge.client.transport.connection import Connection
-from flybridge.client.transport.feed import LAGGED_BYTES
 from flybridge.client.gateway import Client
 from flybridge.client.items import Detached, EventItem, Item, PreviewItem, Reset
-from flybridge.client.transport.patience import Pauses
 from flybridge.client.session import Attachment, Watch
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transcript import Transcript
+from flybridge.client.transport.connection import Connection
+from flybridge.client.transport.feed import LAGGED_BYTES
 from flybridge.client.transport.unix import UnixAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,
@@ -35,7 +34,8 @@ from flybridge.model.events import (
     TurnStarted,
 )
 from flybridge.model.ids import InputKey, ItemId, TurnId
-from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving
+from tests.harness.waiting import WAIT_S, until
 
 
 def notices(count: int, first: int = 1) -> list[Event]:
@@ -57,7 +57,7 @@ async def client(gateway: ScriptedGateway) -> AsyncIterator[Client]:
 async def take_events(items: Attachment | Watch, upto: int) -> list[int]:
     """The numbers of the events that come, until ``upto`` has come."""
     seqs: list[int] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_S):
         async for item in items:
             if isinstance(item, EventItem):
                 seqs.append(item.seq)
@@ -281,14 +281,6 @@ async def test_who_lagged_goes_on_where_it_stopped(
     assert gateway.connections == 1
 
 
-async def test_pauses_grow_and_end() -> None:
-    pauses, error = Pauses(0.1), GatewayUnreachableError("enough")
-    await pauses.wait(error)  # 20 ms
-    await pauses.wait(error)  # 40 ms
-    with pytest.raises(GatewayUnreachableError, match="enough"):
-        await pauses.wait(error)  # 80 would be too long
-
-
 # ---- cut anywhere --------------------------------------------------------------------------------
 
 CONVERSATION: list[Event] = [
@@ -311,7 +303,7 @@ async def watch_all(
         serving(state, CONVERSATION) as gateway,
         Client(UnixAddress(state), name="test") as client,
         client.watch(SESSION) as items,
-        asyncio.timeout(20),
+        asyncio.timeout(WAIT_S),
     ):
         gateway.budgets, gateway.batch = budgets, batch
         gateway.open_texts["itm_1"] = ["so ", "far ☂"]

@@ -145,6 +145,7 @@ def test_a_tool_shows_its_input_then_its_output_then_its_result() -> None:
         id=I,
         kind="tool",
         name="Bash",
+        tool="execute",
         status="ok",
         text="a.py b.py",
         blob="ff",
@@ -184,7 +185,14 @@ def test_prompts_are_open_until_they_are_closed() -> None:
     question = ev.QuestionRequested(prompt=PromptId("prm_2"), questions=Raw(b"[]"), digest="e")
     transcript = fold_events(asked, question)
     assert transcript.prompts[P] == Prompt(
-        id=P, kind="permission", digest="d", body=b'{"c":1}', tool="Bash", item=I, reason="writes"
+        id=P,
+        kind="permission",
+        digest="d",
+        body=b'{"c":1}',
+        tool="Bash",
+        item=I,
+        reason="writes",
+        tool_kind="execute",
     )
     assert transcript.prompts["prm_2"].kind == "question"
     transcript.apply(event(3, ev.PermissionClosed(prompt=P, how="allowed")))

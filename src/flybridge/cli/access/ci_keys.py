@@ -30,6 +30,12 @@ def ci_key() -> None:
     help="A permission mode that it allows, for example acceptEdits. Can be given several times.",
 )
 @click.option(
+    "--agent",
+    default="",
+    metavar="NAME",
+    help="The agent that it is for, and others of its kind; by default the configured one.",
+)
+@click.option(
     "--days",
     type=click.FloatRange(0, 3650),
     default=90,
@@ -37,9 +43,9 @@ def ci_key() -> None:
     help="How long it is valid; 0: until it is revoked.",
 )
 @_state
-def create(name: str, modes: tuple[str, ...], days: float, state: Path | None) -> None:
+def create(name: str, modes: tuple[str, ...], agent: str, days: float, state: Path | None) -> None:
     """Make a key and print it. It is shown this once; only its hash is stored."""
-    asked = {"name": name, "modes": modes, "days": days}
+    asked = {"name": name, "modes": modes, "agent": agent, "days": days}
     click.echo(_ask("ci_key.create", asked, state)["key"])
 
 
@@ -57,11 +63,20 @@ def list_keys(as_json: bool, state: Path | None) -> None:
     if as_json:
         click.echo(msgspec.json.encode(keys).decode())
         return
-    rows = [[key["id"], visible(key["name"]), " ".join(key["modes"]), _expiry(key)] for key in keys]
+    rows = [
+        [
+            key["id"],
+            visible(key["name"]),
+            " ".join(key["kinds"]),
+            " ".join(key["modes"]),
+            _expiry(key),
+        ]
+        for key in keys
+    ]
     if not rows:
         click.echo("There are no CI keys.")
         return
-    for line in table([["id", "name", "modes", "expires"], *rows], None):
+    for line in table([["id", "name", "agents", "modes", "expires"], *rows], None):
         click.echo(line)
 
 
@@ -84,7 +99,7 @@ def revoke(name: str, state: Path | None) -> None:
 
 
 def _ask(name: str, params: dict[str, object], state: Path | None) -> dict[str, Any]:
-    from flybridge.cli.running import run
     from flybridge.cli.access.tokens import asked
+    from flybridge.cli.running import run
 
     return run(asked(name, params, state))

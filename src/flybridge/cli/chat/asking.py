@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-from flybridge.cli.rendering.closings import changed_rows, closing
 from flybridge.cli.chat.prompts import Answer, Box, PermissionBox, QuestionBox, Rows
+from flybridge.cli.rendering.closings import changed_rows, closing
 from flybridge.cli.rendering.screen import Paper
 from flybridge.cli.rendering.who import by
 from flybridge.model import events as ev

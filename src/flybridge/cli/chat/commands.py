@@ -12,16 +12,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from flybridge.cli.attachments import MAX_FILES, Attachment, mentioned, read_attachment, size_text
 from flybridge.cli.chat.agent_facts import AgentFacts
 from flybridge.cli.chat.agent_text import context_lines, cost_lines, gauge_line, server_lines
-from flybridge.cli.attachments import MAX_FILES, Attachment, mentioned, read_attachment, size_text
-from flybridge.cli.export.log import FORMATS, export_file
 from flybridge.cli.chat.following import SessionState, context_of
 from flybridge.cli.chat.outbox import Outbox
+from flybridge.cli.chat.slash import REST, Do, help_lines, parse
+from flybridge.cli.export.log import FORMATS, export_file
 from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.rendering.screen import LivePaper
 from flybridge.cli.sessions.text import session_lines
-from flybridge.cli.chat.slash import REST, Do, help_lines, parse
 from flybridge.client import Client
 from flybridge.errors import FlybridgeError, InvalidRequestError
 from flybridge.model import events as ev

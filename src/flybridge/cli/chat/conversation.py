@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal
 
-from flybridge.cli.chat.asking import Asking
 from flybridge.cli.attachments import Attachment
+from flybridge.cli.chat.asking import Asking
 from flybridge.cli.chat.commands import ChatCommands
 from flybridge.cli.chat.following import (
     ContextState,
@@ -24,9 +24,9 @@ from flybridge.cli.chat.following import (
 )
 from flybridge.cli.chat.outbox import PATIENCE_S, Outbox
 from flybridge.cli.chat.prompts import Answer
+from flybridge.cli.chat.slash import Do, Say, Usage, parse, settled
 from flybridge.cli.rendering.render import Renderer
 from flybridge.cli.rendering.screen import LivePaper
-from flybridge.cli.chat.slash import Do, Say, Usage, parse, settled
 from flybridge.client import (
     Client,
     Detached,

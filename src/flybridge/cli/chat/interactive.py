@@ -9,15 +9,15 @@ import time
 from collections.abc import Sequence
 
 from flybridge.cli.attachments import Attachment, dragged
-from flybridge.cli.rendering.columns import cells, cut
 from flybridge.cli.chat.conversation import Conversation
 from flybridge.cli.chat.editor_program import edit
 from flybridge.cli.chat.input_history import History
 from flybridge.cli.chat.keys import ESC_S, Key, KeyDecoder
 from flybridge.cli.chat.line_editor import LineEditor
+from flybridge.cli.chat.status_line import status_text
+from flybridge.cli.rendering.columns import cells, cut
 from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.rendering.screen import Footer, Look, Screen
-from flybridge.cli.chat.status_line import status_text
 from flybridge.cli.terminal import TerminalModes, size_of, write_all
 from flybridge.client import Client
 from flybridge.errors import FlybridgeError

@@ -12,8 +12,8 @@ import signal
 import time
 from collections.abc import Sequence
 
-from flybridge.cli.chat.asking import SETTLE_S
 from flybridge.cli.attachments import Attachment
+from flybridge.cli.chat.asking import SETTLE_S
 from flybridge.cli.chat.conversation import Conversation
 from flybridge.cli.chat.interactive import ENDING, READ_BYTES
 from flybridge.cli.rendering.screen import Plain

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from flybridge.cli.rendering.columns import cells
 from flybridge.cli.chat.keys import Key
+from flybridge.cli.rendering.columns import cells
 from flybridge.cli.rendering.safe_text import visible
 
 MAX_TEXT = 1 << 20

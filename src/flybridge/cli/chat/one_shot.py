@@ -11,13 +11,13 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 
-from flybridge.frontends.runs.questions import subject_of
 from flybridge.cli.attachments import Attachment
 from flybridge.cli.rendering.render import Renderer
 from flybridge.cli.rendering.safe_text import one_line, visible
 from flybridge.cli.rendering.screen import Plain
 from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset, ViewItem
 from flybridge.errors import FlybridgeError
+from flybridge.frontends.runs.questions import subject_of
 from flybridge.model import events as ev
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Content, Text

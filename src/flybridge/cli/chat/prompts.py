@@ -14,8 +14,9 @@ import msgspec
 from flybridge.cli.rendering.asked import Rows as Rows
 from flybridge.cli.rendering.asked import input_record, input_rows, is_plan
 from flybridge.cli.rendering.columns import cut, wrap
+from flybridge.cli.rendering.offer_text import offer_text
 from flybridge.cli.rendering.safe_text import look_alikes, one_line, visible
-from flybridge.cli.rendering.tool_text import compact, parsed, suggestion
+from flybridge.cli.rendering.tool_text import compact, parsed
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.events import PermissionRequested, QuestionRequested
 
@@ -30,7 +31,7 @@ class PermissionBox:
         self, event: PermissionRequested, *, width: int, height: int, helper: str = ""
     ) -> None:
         self.prompt = event.prompt
-        self._plan = is_plan(bytes(event.input))
+        self._plan = event.kind == "plan" if event.kind else is_plan(bytes(event.input))
         what = "plan to review" if self._plan else "permission"
         self.title = cut(f"{what}: {one_line(event.tool, strict=True)}", max(width, 10))
         self.wants: Literal["key", "line"] = "key"
@@ -38,12 +39,15 @@ class PermissionBox:
         self._digest = event.digest
         self._state: Literal["ask", "rule"] = "ask"
         self._height = max(height, 3)
-        offers = [(index, suggestion(bytes(raw))) for index, raw in enumerate(event.suggestions)]
+        offers = [(index, offer_text(offer)) for index, offer in enumerate(event.offers)]
         self._rules = [(index, text) for index, text in offers if text]
+        self._decisions = [event.offers[index].decision for index, _ in self._rules]
+        hidden = max(len(event.offers), len(event.suggestions)) - len(self._rules)
         given, width = bytes(event.input), max(width, 10)
         notes = _noted(self._notes(event, helper), width)
-        rules = [f"always {number}: {text}" for number, (_, text) in enumerate(self._rules, 1)]
-        self._all = [*input_rows(given, width), *notes, *_noted(rules, width)]
+        rules = [f"rule {number}: {text}" for number, (_, text) in enumerate(self._rules, 1)]
+        rules += [f"not offered here: {hidden} of the agent's suggestions"] if hidden else []
+        self._all = [*input_rows(given, width, event.subject.diff), *notes, *_noted(rules, width)]
         self._record = [*input_record(given, width, RECORD_ROWS), *notes]
         self._left = self._all
 
@@ -84,7 +88,8 @@ class PermissionBox:
         else:
             keys += ["n deny", "d deny and say why", "s deny and stop the turn"]
         if self._rules and not self._left:
-            keys.append("a allow always")
+            kept = [word for word in ("allow", "deny") if word in self._decisions]
+            keys.append(f"a {' or '.join(kept)} always")
         return " · ".join(keys)
 
     def press(self, char: str) -> Answer | Rows | None:
@@ -126,7 +131,7 @@ class PermissionBox:
         self._state = "ask"
         if char.isdecimal() and 0 < int(char) <= len(self._rules):
             index, _ = self._rules[int(char) - 1]
-            return self._answer("allow", remember=(index,))
+            return self._answer(self._decisions[int(char) - 1], remember=(index,))
         return None
 
     def _answer(
@@ -167,7 +172,7 @@ class QuestionBox:
         self._asker = _asker(helper) if event.parent else ""
         self._digest = event.digest
         self._width = max(width, 10)
-        self._questions = _questions(parsed(bytes(event.questions)))
+        self._questions = _typed(event) or _questions(parsed(bytes(event.questions)))
         self._at = 0
         self._answers: dict[str, tuple[str, ...]] = {}
 
@@ -220,7 +225,7 @@ class QuestionBox:
         chosen = self._chosen(said)
         if not chosen:
             return None
-        self._answers[self._now.text] = chosen
+        self._answers[self._now.key or self._now.text] = chosen
         if self._at + 1 < len(self._questions):
             self._at += 1
             return self.page()
@@ -254,6 +259,19 @@ class Question(msgspec.Struct, frozen=True):
     text: str
     options: Sequence[tuple[str, str]] = ()
     several: bool = False
+    key: str = ""  # of its answer, where that is not the text
+
+
+def _typed(event: QuestionRequested) -> list[Question]:
+    return [
+        Question(
+            asked.text,
+            [(option.label, option.description) for option in asked.options],
+            asked.multi,
+            asked.key,
+        )
+        for asked in event.asked
+    ]
 
 
 def _questions(value: Any) -> list[Question]:

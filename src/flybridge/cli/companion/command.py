@@ -33,8 +33,8 @@ def run(address: str, token: str, state: Path | None) -> None:
     paired like any device. Without a terminal it prints each frame it gets, and reads words:
     yes, always, no, escape, spawn, auto, slot N, say TEXT, quit.
     """
-    from flybridge.cli.companion import run as companion_run
     from flybridge.cli import running
+    from flybridge.cli.companion import run as companion_run
 
     running.run(companion_run.run(address, token, state))
 

@@ -153,7 +153,7 @@ def slot(
 
 
 def _ask(name: str, params: dict[str, Any], state: Path | None) -> dict[str, Any]:
-    from flybridge.cli.running import run
     from flybridge.cli.access.tokens import asked
+    from flybridge.cli.running import run
 
     return run(asked(name, params, state))

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flybridge.cli.companion.screen import WIDTH, Screen
 from flybridge.cli.chat.keys import ESC_S, Key, KeyDecoder
+from flybridge.cli.companion.screen import WIDTH, Screen
 from flybridge.errors import FlybridgeError, GatewayUnreachableError, NotSupportedError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def _let_in(address: str, token: str, state: Path | None) -> AsyncIterator
     """Where to, and with which token. Who sits at the gateway's own machine lets itself in for
     as long as this lasts; anybody else is paired like any other device."""
     if address or token:
-        yield address or await _listening(state), token
+        yield _host_and_port(address) or await _listening(state), token
         return
     from flybridge.client import connect
 
@@ -85,6 +85,11 @@ async def _listening(state: Path | None) -> str:
     host = serve.companion_host or "127.0.0.1"
     host = f"[{host}]" if ":" in host else host
     return _reachable(f"{host}:{serve.companion_port}")
+
+
+def _host_and_port(address: str) -> str:
+    """Return an address without the scheme and the slash of a URL, as people copy it."""
+    return address.removeprefix("ws://").removesuffix("/")
 
 
 def _reachable(listening: str) -> str:

@@ -65,7 +65,6 @@ async def _url(slot: int, cwd: Path, agent: str | None, folder: Folder, state: P
 
     from flybridge import config
     from flybridge.client import connect
-    from flybridge.model.capabilities import Options
 
     async with await connect(state, name="companion") as client:
         rows = await client.list()
@@ -77,7 +76,7 @@ async def _url(slot: int, cwd: Path, agent: str | None, folder: Folder, state: P
                     agent=agent or config.load(cwd, env=os.environ).default_agent,
                     cwd=cwd,
                     labels={SLOT: str(slot)},
-                    options=Options(transport="by_hand"),
+                    transport="by_hand",
                     folder=how,
                 ),
             )

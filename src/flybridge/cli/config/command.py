@@ -83,6 +83,11 @@ def _values() -> dict[str, object]:
     for name, value in tree.items():
         if name == "agents":
             flat |= {f"agents.{one}.{k}": v for one, said in value.items() for k, v in said.items()}
+            flat |= {
+                f"agents.{one}.options.{k}": v
+                for one, said in value.items()
+                for k, v in said["options"].items()
+            }
         elif isinstance(value, dict) and name != "labels":
             flat |= {f"{name}.{k}": v for k, v in value.items()}
         else:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flybridge import config
+from flybridge.agents.registry import REGISTRY
 from flybridge.config.document import parse_document, read_document
 from flybridge.config.schema import KEYS, PROJECT_KEYS
 from flybridge.errors import ConfigError
@@ -25,7 +26,8 @@ def key_of(said: str) -> str:
     """
     key = SHORT.get(said, said)
     parts = key.split(".")
-    if key in KEYS or (parts[0] == "agents" and len(parts) == 3):
+    is_option = len(parts) == 4 and parts[2] == "options"
+    if key in KEYS or (parts[0] == "agents" and (len(parts) == 3 or is_option)):
         return key
     raise ConfigError(said, f"unknown key; the keys are {', '.join(sorted(KEYS))}")
 
@@ -34,7 +36,8 @@ def changed(path: Path, key: str, value: str, *, foreign: bool) -> str:
     """The text of the file with the key set.
 
     Raises:
-        ConfigError: the file, as it is, cannot be read.
+        ConfigError: the file, as it is, cannot be read, or the value is a kind of agent that no
+            installed package provides.
     """
     from ruamel.yaml import YAML
 
@@ -52,6 +55,9 @@ def changed(path: Path, key: str, value: str, *, foreign: bool) -> str:
             place[heading] = {}
         place = place[heading]
     place[name] = parse_document("the value", value)
+    # A file may name such a kind, because its package may have been removed since.
+    if headings[:1] == ["agents"] and name == "kind" and not REGISTRY.knows(str(place[name])):
+        raise ConfigError(f"{path}: {key}", f"must be one of {', '.join(REGISTRY.names())}")
     out = io.StringIO()
     yaml.dump(tree, out)
     # a file of comments alone is no tree: they are kept before it

@@ -16,12 +16,12 @@ from msgspec import UNSET
 
 from flybridge.cli.control.team import TEAM
 from flybridge.client import connect
-from flybridge.client.control.sender import Channel, Manners, Sender, Shelf, Target
 from flybridge.client.control.channels import HttpChannel, Inbox, UnixChannel
-from flybridge.config.state_dir import StateDir
+from flybridge.client.control.sender import Channel, Manners, Sender, Shelf, Target
 from flybridge.client.transport.tokens import find_token
 from flybridge.client.transport.url import UrlAddress
 from flybridge.config import Config, load
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import InvalidRequestError, SessionNotFoundError
 from flybridge.model.audit import Record
 from flybridge.store.audit import AuditLog

@@ -7,14 +7,13 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from flybridge.agents.kinds import AgentSettings
+from flybridge.agents.registry import REGISTRY, Registry
 from flybridge.cli.doctor.text import Check
 from flybridge.config import AgentConfig, Config, agent_environment
-from flybridge.agents.claude.agent import ClaudeAgent
-from flybridge.agents.claude.driver.versions import NEW, OLD
-from flybridge.errors import AgentError
+from flybridge.errors import AgentError, AgentKindError
 from flybridge.model.capabilities import Capabilities
 from flybridge.runtime.lifecycle.agents import AgentShelf
-from flybridge.agents.claude.measured import MEASURED, standing
 
 HEAD_BYTES = 256
 
@@ -22,38 +21,65 @@ HEAD_BYTES = 256
 async def check_agents(config: Config, environ: Mapping[str, str]) -> list[Check]:
     """Ask them all for their versions, side by side."""
     work = [
-        _check(name, one, environ, is_default=name == config.default_agent)
+        _checked(name, one, environ, is_default=name == config.default_agent)
         for name, one in config.agents.items()
     ]
-    return list(await asyncio.gather(*work))
+    return [*await asyncio.gather(*work), *check_kinds(REGISTRY)]
+
+
+def check_kinds(registry: Registry) -> list[Check]:
+    """Return a problem for each kind that a package publishes and that cannot be used."""
+    return [
+        Check(area=f"agent kind {problem.kind}", status="problem", text=problem.text)
+        for problem in registry.problems()
+    ]
+
+
+async def _checked(
+    name: str, config: AgentConfig, environ: Mapping[str, str], *, is_default: bool
+) -> Check:
+    """Check one agent; a failure of its package is the result, and not the end of doctor."""
+    try:
+        return await _check(name, config, environ, is_default=is_default)
+    except (Exception, SystemExit) as error:  # may be somebody else's code
+        text = f"its package fails: {type(error).__name__}: {error}"
+        return Check(area=f"agent {name}", status="problem", text=text)
 
 
 async def _check(
     name: str, config: AgentConfig, environ: Mapping[str, str], *, is_default: bool
 ) -> Check:
-    agent = ClaudeAgent(name=name, program=config.program)
     environment = agent_environment(environ, config.env)
     area = f"agent {name}"
+    try:
+        kind = REGISTRY.get(config.kind)
+        agent = REGISTRY.build(config.kind, AgentSettings(name=name, program=config.program))
+    except AgentKindError as error:
+        fix = f"install the package that provides it, or change agents.{name} in the configuration"
+        return Check(area=area, status="problem", text=str(error), fix=fix)
     program = shutil.which(config.program[0], path=environment.get("PATH"))
     if program is None:
         return _missing(area, name, config, is_default=is_default)
     try:
-        shelf = AgentShelf({name: (agent, environment)}, strangers=agent)
+        shelf = AgentShelf({name: (agent, environment)})
         capabilities = (await shelf.get(name)).capabilities
     except AgentError as error:
         return _silent(area, program, str(error), environment)
     data = _data(capabilities, program)
     where = " ".join((program, *config.program[1:]))
-    if config.kind == "demo":
-        return Check(area=area, text="comes with Flybridge, needs no key", data=data)
+    about = kind.about(capabilities) if kind.about is not None else None
+    if about is None:
+        version = capabilities.version or "of an unknown version"
+        return Check(area=area, text=f"{version}, kind {kind.name}, {where}", data=data)
+    if kind.bundled:
+        return Check(area=area, text=about.text, data=data)
     if not capabilities.version:
         return _silent(area, program, "does not say its version", environment)
-    text = f"{capabilities.version}, {standing(capabilities.version)}, {where}"
-    lacks = _lacks(capabilities)
-    if capabilities.version in MEASURED:
-        return Check(area=area, text=text, detail=lacks, data=data)
-    fix = f"to see what is different: flybridge doctor --probe {name}"
-    return Check(area=area, status="note", text=text, detail=lacks, fix=fix, data=data)
+    text = f"{about.text}, {where}"
+    if about.measured:
+        return Check(area=area, text=text, detail=about.lacks, data=data)
+    fix = f"to see what is different: flybridge doctor --probe {name}" if kind.probe else ""
+    return Check(area=area, status="note", text=text, detail=about.lacks, fix=fix, data=data)
 
 
 def _data(capabilities: Capabilities, program: str) -> dict[str, object]:
@@ -65,15 +91,6 @@ def _data(capabilities: Capabilities, program: str) -> dict[str, object]:
         "modes": sorted(capabilities.modes),
         "efforts": sorted(capabilities.efforts),
     }
-
-
-def _lacks(capabilities: Capabilities) -> str:
-    """What other versions can do and this one cannot."""
-    commands = (OLD.commands | NEW.commands) - capabilities.commands
-    queries = {*OLD.queries, *NEW.queries} - capabilities.queries
-    told = [f"cannot {', '.join(sorted(commands))}"] if commands else []
-    told += [f"does not tell {', '.join(sorted(queries))}"] if queries else []
-    return "; ".join(told).replace("_", " ")
 
 
 def _missing(area: str, name: str, config: AgentConfig, *, is_default: bool) -> Check:

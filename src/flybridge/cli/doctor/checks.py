@@ -20,10 +20,10 @@ from flybridge.cli.doctor.gateway import check_gateway, check_keepers
 from flybridge.cli.doctor.isolation import check_isolation, check_other_users
 from flybridge.cli.doctor.state import check_journal, check_state
 from flybridge.cli.doctor.text import Check
-from flybridge.config.state_dir import StateDir
 from flybridge.config import Config, load, project_file, user_file
 from flybridge.config.schema import KEYS
 from flybridge.config.sources import variable
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import ConfigError
 from flybridge.store.database import OLDEST_SQLITE
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flybridge.cli.doctor.text import Check
+    from flybridge.probes.kinds import AgentProbe
     from flybridge.probes.report import Finding, Report
 
 TERMINATED = 143
@@ -99,53 +100,55 @@ def _try(agent: str, program: Path | None, as_json: bool) -> Report:
 
     from flybridge.cli.output import look_of
     from flybridge.probes.report import summary
-    from flybridge.probes.claude.run import run_probes
 
-    argv = _argv(agent, program)
+    argv, probe = _target(agent, program)
     path = os.environ.get("PATH", os.defpath)
     if as_json:
-        report = run_probes(argv, path=path, agent=agent)
+        report = probe.run(
+            argv, path=path, agent=agent, begun=lambda report: None, told=lambda finding: None
+        )
         _print_json({**msgspec.to_builtins(report), "summary": summary(report)})
         return report
     from flybridge.cli.doctor.text import opening_line, summary_lines
 
-    report = run_probes(
+    report = probe.run(
         argv,
         path=path,
         agent=agent,
         begun=lambda report: _print([opening_line(report), ""]),
-        told=_teller(),
+        told=_teller(probe),
     )
     _print(summary_lines(report, look_of(sys.stdout), _width()))
     return report
 
 
-def _argv(agent: str, program: Path | None) -> tuple[str, ...]:
-    """What to run.
+def _target(agent: str, program: Path | None) -> tuple[tuple[str, ...], AgentProbe]:
+    """Return what to run, and the probe of its kind.
 
     Raises:
         AgentNotFoundError: no such agent is configured.
-        InvalidRequestError: there is nothing to compare it with.
+        AgentKindError: its kind cannot be used.
+        InvalidRequestError: its kind has no probe.
     """
+    from flybridge.agents.registry import REGISTRY
     from flybridge.config import load
-    from flybridge.errors import AgentNotFoundError, InvalidRequestError
+    from flybridge.errors import AgentNotFoundError
+    from flybridge.probes.kinds import probe_of
 
     agents = load(None, env=os.environ).agents
     known = agents.get(agent)
     if known is None:
         raise AgentNotFoundError(agent, available=sorted(agents))
-    if known.kind != "claude":
-        raise InvalidRequestError(f"only Claude Code was measured, and {agent} is {known.kind}")
-    return known.program if program is None else (str(program.absolute()),)
+    probe = probe_of(known.kind, agent, REGISTRY)
+    return (known.program if program is None else (str(program.absolute()),)), probe
 
 
-def _teller() -> Callable[[Finding], None]:
+def _teller(probe: AgentProbe) -> Callable[[Finding], None]:
     """Say each finding as it comes."""
     from flybridge.cli.doctor.text import finding_lines
     from flybridge.cli.output import look_of
-    from flybridge.probes.claude.expectations import EXPECTED
 
-    second = max(len(one.about) for one in EXPECTED.values()) + 2
+    second = max((len(subject) for subject in probe.subjects), default=0) + 2
     look, width = look_of(sys.stdout), _width()
     return lambda finding: _print(finding_lines(finding, second, look, width))
 

@@ -12,18 +12,6 @@ from typing import Any
 import msgspec
 from msgspec import Raw, UnsetType
 
-from flybridge.cli.rendering.asked import edit_parts
-from flybridge.cli.rendering.checklist import Checklist
-from flybridge.cli.rendering.closings import TOO_LONG, closing
-from flybridge.cli.rendering.diffs import Signed, made_by, patch_lines
-from flybridge.cli.export.pieces import (
-    change_lines,
-    clock,
-    content_text,
-    date,
-    money,
-    task_parts,
-)
 from flybridge.cli.export.markdown_text import (
     cell,
     code,
@@ -34,33 +22,47 @@ from flybridge.cli.export.markdown_text import (
     shortened,
     words,
 )
+from flybridge.cli.export.pieces import (
+    change_lines,
+    clock,
+    content_text,
+    date,
+    money,
+    task_parts,
+)
+from flybridge.cli.rendering.asked import edit_parts
+from flybridge.cli.rendering.checklist import Checklist
+from flybridge.cli.rendering.closings import TOO_LONG, closing
+from flybridge.cli.rendering.diffs import Signed, diff_lines, made, made_by
 from flybridge.cli.rendering.remarks import context_text
 from flybridge.cli.rendering.render import UNDELIVERED
 from flybridge.cli.rendering.tool_text import (
+    call_line,
     duration,
-    helper_name,
     joined,
     parsed,
-    plan_of,
-    summary,
+    subagent_name,
+    submitted_plan,
     whole,
 )
 from flybridge.cli.rendering.who import name_of
 from flybridge.client.items import EventItem
 from flybridge.model import events as ev
+from flybridge.session.old_tools import kind_of
 
 LINES, CHARS, HEAD = 200, 32 * 1024, 100
 MAX_OPEN = 10_000  # calls and prompts that nobody ended
 MAX_TURNS = 10_000  # in the table at the end
 
 
-# what they do is told by events of its own
-TOLD = ("TodoWrite", "TaskCreate", "TaskUpdate", "AskUserQuestion")
+QUESTIONS = "AskUserQuestion"  # told by the event of the question
+LOOKS = ("TaskGet", "TaskList")  # read the list of tasks, and what they read is told nowhere else
 
 
 class Call(msgspec.Struct, frozen=True):
     name: str
     changes: bool = False  # its input was shown as a difference
+    told: bool = False  # what it does is told by events of its own
 
 
 class MarkdownExport:
@@ -149,8 +151,8 @@ class MarkdownExport:
                 | ev.QuestionClosed()
             ):
                 return self._prompt(event)
-            case ev.Tasks(tasks=tasks):
-                return task_parts(self._tasks.news(bytes(tasks)))
+            case ev.Tasks():
+                return task_parts(self._tasks.news(event))
             case _:
                 return [quoted(text) for text in self._remark(event, at_ms) if text]
 
@@ -219,35 +221,39 @@ class MarkdownExport:
                 return self._called(event)
             case ev.ToolResult():
                 return self._returned(event)
-            case ev.Diff(item=item, path=path, patch=patch):
+            case ev.Diff(item=item, path=path):
                 if item in self._changed:
                     return []
                 self._changed.add(item)
-                return [f"#### Changed {code(path)}", self._diff(patch_lines(bytes(patch)))]
+                return [f"#### Changed {code(path)}", self._diff(made(event))]
 
     def _called(self, event: ev.ToolStarted) -> list[str]:
         given = _bytes(event.input)
-        if name := helper_name(given):
+        if name := subagent_name(event):
             self._helpers[event.item] = name
             _bound(self._helpers)
         if changes := bool(edit_parts(given)[1]):
             self._changed.add(event.item)
-        self._calls[event.item] = Call(event.name, changes=changes)
+        told = event.name == QUESTIONS or (
+            kind_of(event.kind, event.name) == "task" and event.name not in LOOKS
+        )
+        self._calls[event.item] = Call(event.name, changes=changes, told=told)
         _bound(self._calls)
-        head = summary(given)
+        head = call_line(event)
         by = f" · {words(self._of(event.parent))}" if event.parent else ""
-        told = f" · {code(head[:HEAD])}" if head else ""
-        heading = f"#### Tool {words(event.name)}{told}{by}"
-        if event.name in TOLD:
+        about = f" · {code(head[:HEAD])}" if head else ""
+        heading = f"#### Tool {words(event.name)}{about}{by}"
+        if told:
             return [heading]
-        if plan := plan_of(given):
+        if plan := submitted_plan(event):
             self._plan = plan.strip()
             return [heading, document(plan)]
-        return [heading, *(self._given(given, head) if given else [])]
+        return [heading, *(self._given(given, head, event.subject.diff) if given else [])]
 
-    def _given(self, given: bytes, head: str = "") -> list[str]:
-        """The whole of an input, a change as a difference; nothing if ``head`` says it all."""
+    def _given(self, given: bytes, head: str = "", diff: str = "") -> list[str]:
+        """Return all of an input, its change as a difference; nothing if ``head`` says it all."""
         rest, lines = edit_parts(given)
+        lines = lines or diff_lines(diff)
         rows = whole(rest)
         shown, note = shortened("\n".join(rows), self._lines, CHARS)
         says_more = len(rows) != 1 or not rows[0].endswith(f": {head[:HEAD]}")
@@ -256,7 +262,7 @@ class MarkdownExport:
 
     def _returned(self, event: ev.ToolResult) -> list[str]:
         call = self._calls.pop(event.item, None) or Call("a tool")
-        if call.name in TOLD and event.status == "ok":
+        if call.told and event.status == "ok":
             return []
         status = "" if event.status == "ok" else f" · {event.status}"
         heading = f"#### Result of {words(call.name)}{status}"
@@ -312,11 +318,9 @@ class MarkdownExport:
         who = f" by {name_of(event.by)}" if event.by else ""
         rows: list[str] = []
         if isinstance(asked, ev.QuestionRequested):
-            found = parsed(bytes(asked.questions))
-            for one in found if isinstance(found, list) else [found]:
-                question = one.get("question") if isinstance(one, dict) else one
-                answer = ", ".join(event.answers.get(str(question), ())) or "no answer"
-                rows.append(f"- {words(str(question))} **{words(answer)}**")
+            for key, question in _asked(asked):
+                answer = ", ".join(event.answers.get(key, ())) or "no answer"
+                rows.append(f"- {words(question)} **{words(answer)}**")
         else:
             rows = [f"- {words(q)} **{words(', '.join(a))}**" for q, a in event.answers.items()]
         return [f"#### Question: {event.how}{words(who)}", "\n".join(rows)]
@@ -363,6 +367,18 @@ def _unfinished(event: ev.TextDone | ev.ThinkingDone | ev.Plan) -> list[str]:
     said = {"partial": "(incomplete)", "discarded": "(taken back by the agent)"}
     note = said.get(event.status, "")
     return [note, "… the rest is too long to be here" if event.blob else ""]
+
+
+def _asked(event: ev.QuestionRequested) -> list[tuple[str, str]]:
+    """Return each question's text after the key that its answer has."""
+    if event.asked:
+        return [(question.key, question.text) for question in event.asked]
+    found = parsed(bytes(event.questions))
+    texts = [
+        str(one.get("question") if isinstance(one, dict) else one)
+        for one in (found if isinstance(found, list) else [found])
+    ]
+    return [(text, text) for text in texts]
 
 
 def _bound(known: dict[str, Any]) -> None:

@@ -28,12 +28,12 @@ def run(state: Path | None, auto: bool) -> None:
     import asyncio
     import os
 
-    from flybridge.gateway import logs
     from flybridge import config
-    from flybridge.gateway.app import Gateway
     from flybridge.cli.running import fail
     from flybridge.config.state_dir import StateDir
     from flybridge.errors import FlybridgeError
+    from flybridge.gateway import logs
+    from flybridge.gateway.app import Gateway
 
     where = StateDir.resolve(state)
     try:

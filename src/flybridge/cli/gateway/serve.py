@@ -11,10 +11,10 @@ import click
 from flybridge.cli.gateway.browser import has_screen, open_in_browser
 
 if TYPE_CHECKING:
-    from flybridge.gateway.app import Gateway
-    from flybridge.config.state_dir import StateDir
     from flybridge.config import Config
+    from flybridge.config.state_dir import StateDir
     from flybridge.frontends.companion.listener import CompanionSpec
+    from flybridge.gateway.app import Gateway
     from flybridge.listeners.tcp import TcpSpec
 
 TRIES = 50
@@ -58,11 +58,11 @@ def serve(
     import asyncio
     import os
 
-    from flybridge.gateway import logs
     from flybridge import config
     from flybridge.cli.running import fail
     from flybridge.config.state_dir import StateDir
     from flybridge.errors import FlybridgeError
+    from flybridge.gateway import logs
 
     where = StateDir.resolve(state)
     try:
@@ -131,8 +131,8 @@ async def _serve(
     import os
     from functools import partial
 
-    from flybridge.gateway.app import Gateway
     from flybridge.errors import GatewayRunningError
+    from flybridge.gateway.app import Gateway
 
     for _ in range(TRIES):
         gateway = Gateway(where, settings, os.environ)

@@ -1,44 +1,60 @@
-"""``flybridge history``: conversations Claude Code has had anywhere on this machine.
+"""``flybridge history``: conversations that agents have had anywhere on this machine.
 
-Read from its own files; nothing is changed, but by ``doctor --repair``, after a backup.
+A kind of agent publishes how its own records are read (:mod:`flybridge.agents.history`). Nothing is
+changed, but by ``doctor --repair``, after a backup.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flybridge.model.agent_kinds import DEFAULT_KIND
+
 if TYPE_CHECKING:
-    from flybridge.cli.history.text import Examined, Row
-    from flybridge.agents.claude.transcripts.doctor import Finding
-    from flybridge.agents.claude.history import ClaudeHistory, Transcript
+    from flybridge.agents.history import History, HistoryDoctor, KeptConversation
+    from flybridge.cli.history.text import Examined
 
 LISTED = 50
 EXAMINED = 200
 DAY_S = 24 * 3600
+MAX_LISTED = 100_000
+SEARCH_BYTES = 4 << 30
+_kind = click.option(
+    "--kind", default=DEFAULT_KIND, show_default=True, help="Conversations of this kind of agent."
+)
 _config = click.option(
     "--config",
     type=click.Path(path_type=Path),
-    help="Claude's configuration directory, if not where it usually is.",
+    help="The agent's configuration directory, if not where it usually is.",
 )
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _state = click.option("--state", type=click.Path(path_type=Path), help="State directory.")
-_agent = click.option("--agent", default="claude", show_default=True, help="Which agent goes on.")
+_agent = click.option("--agent", help="Which agent goes on; the default has the name of the kind.")
 _cwd = click.option(
     "--cwd",
     type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
     help="Where it goes on; older versions can do that only where it began.",
 )
 _title = click.option("--title", help="A title for the session.")
+_id = click.argument("conversation", metavar="ID")
+
+
+def _opens(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the arguments of a command that opens a session for a past conversation."""
+    for parameter in (_kind, _config, _state, _json, _title, _cwd, _agent, _id):
+        command = parameter(command)
+    return command
 
 
 @click.group()
 def history() -> None:
-    """Find, read, resume and mend conversations of Claude Code."""
+    """Find, read, resume and mend conversations that agents had on this machine."""
 
 
 @history.command("list")
@@ -46,11 +62,12 @@ def history() -> None:
 @click.option("--here", is_flag=True, help="Only those of this directory.")
 @_json
 @_config
-def list_(limit: int, here: bool, as_json: bool, config: Path | None) -> None:
+@_kind
+def list_(limit: int, here: bool, as_json: bool, config: Path | None, kind: str) -> None:
     """List the conversations, the newest first."""
     from flybridge.cli.running import run
 
-    run(_list(limit, here, as_json, config))
+    run(_list(kind, config, limit, here, as_json))
 
 
 @history.command()
@@ -58,11 +75,14 @@ def list_(limit: int, here: bool, as_json: bool, config: Path | None) -> None:
 @click.option("--limit", type=click.IntRange(min=1), default=LISTED, show_default=True)
 @_json
 @_config
-def search(words: tuple[str, ...], limit: int, as_json: bool, config: Path | None) -> None:
+@_kind
+def search(
+    words: tuple[str, ...], limit: int, as_json: bool, config: Path | None, kind: str
+) -> None:
     """Look for words in everything that was said and done."""
     from flybridge.cli.running import run
 
-    run(_search(" ".join(words), limit, as_json, config))
+    run(_search(kind, config, " ".join(words), limit, as_json))
 
 
 @history.command()
@@ -70,21 +90,16 @@ def search(words: tuple[str, ...], limit: int, as_json: bool, config: Path | Non
 @click.option("--lines", type=click.IntRange(min=0), default=20, help="Of each tool's result.")
 @_json
 @_config
-def show(conversation: str, lines: int, as_json: bool, config: Path | None) -> None:
+@_kind
+def show(conversation: str, lines: int, as_json: bool, config: Path | None, kind: str) -> None:
     """Print a conversation; the first letters of its id do."""
     from flybridge.cli.running import run
 
-    run(_show(conversation, lines, as_json, config))
+    run(_show(kind, config, conversation, lines, as_json))
 
 
 @history.command()
-@click.argument("conversation", metavar="ID")
-@_agent
-@_cwd
-@_title
-@_json
-@_state
-@_config
+@_opens
 def resume(conversation: str, **given: Any) -> None:
     """Go on with a conversation in a session of Flybridge, which shows what was said before."""
     from flybridge.cli.running import run
@@ -93,13 +108,7 @@ def resume(conversation: str, **given: Any) -> None:
 
 
 @history.command()
-@click.argument("conversation", metavar="ID")
-@_agent
-@_cwd
-@_title
-@_json
-@_state
-@_config
+@_opens
 def fork(conversation: str, **given: Any) -> None:
     """Go on with a copy of a conversation; the conversation stays what it is."""
     from flybridge.cli.running import run
@@ -121,6 +130,7 @@ def fork(conversation: str, **given: Any) -> None:
 @_json
 @_state
 @_config
+@_kind
 def import_(
     conversations: tuple[str, ...], everything: bool, since: float | None, **given: Any
 ) -> None:
@@ -144,12 +154,14 @@ def import_(
 @click.option("--limit", type=click.IntRange(min=1), default=EXAMINED, show_default=True)
 @_json
 @_config
+@_kind
 def doctor(
     conversations: tuple[str, ...],
     repair: bool,
     limit: int,
     as_json: bool,
     config: Path | None,
+    kind: str,
 ) -> None:
     """Say which conversations would not resume, or not whole, and why.
 
@@ -157,49 +169,79 @@ def doctor(
     """
     from flybridge.cli.running import run
 
-    sys.exit(run(_doctor(conversations, repair, limit, as_json, config)))
+    sys.exit(run(_doctor(kind, config, conversations, repair, limit, as_json)))
 
 
 # ---- what they do --------------------------------------------------------------------------------
 
 
-def _history(config: Path | None) -> ClaudeHistory:
-    from flybridge.agents.claude.history import ClaudeHistory
+def _history(kind: str, config: Path | None) -> History:
+    """Return the conversations of a kind of agent on this machine.
 
-    return ClaudeHistory(config) if config else ClaudeHistory.of(os.environ)
+    Raises:
+        AgentKindError: there is no such kind.
+        InvalidRequestError: its configuration directory cannot be chosen.
+        NotSupportedError: it keeps no conversations that can be read.
+    """
+    from flybridge.agents.registry import REGISTRY
+    from flybridge.errors import InvalidRequestError, NotSupportedError
+
+    known = REGISTRY.get(kind)
+    environ = dict(os.environ)
+    if config is not None:
+        if not known.config_env:
+            raise InvalidRequestError(
+                f"--config: agents of the kind {kind!r} have no such directory"
+            )
+        environ[known.config_env] = str(config)
+    past = REGISTRY.history(kind, environ)
+    if past is None:
+        raise NotSupportedError(f"agents of the kind {kind!r} keep no conversations to be listed")
+    return past
+
+
+def _find(past: History, start: str) -> KeptConversation:
+    """Return the conversation whose id begins with ``start``.
+
+    Raises:
+        SessionNotFoundError: there is none.
+        InvalidRequestError: there are several.
+    """
+    from flybridge.agents.history import HistoryReader
+    from flybridge.errors import InvalidRequestError, SessionNotFoundError
+
+    if isinstance(past, HistoryReader):
+        return past.find(start)
+    listed = past.newest(limit=MAX_LISTED)
+    found = [kept for kept in listed if start and kept.conversation.startswith(start)]
+    if not found:
+        raise SessionNotFoundError(start)
+    if len(found) > 1:
+        names = ", ".join(sorted(kept.conversation for kept in found)[:5])
+        raise InvalidRequestError(f"{start!r} could be any of {names}")
+    return found[0]
 
 
 async def _import(
-    given: tuple[str, ...], since: float | None, config: Path | None, **how: Any
+    given: tuple[str, ...],
+    since: float | None,
+    config: Path | None,
+    kind: str,
+    agent: str | None,
+    **how: Any,
 ) -> int:
     import time
 
     from flybridge.cli.history.imports import import_conversations
 
-    past = _history(config)
+    past = _history(kind, config)
     oldest_ms = 0.0 if since is None else (time.time() - since * DAY_S) * 1000
-    wanted = [past.find(one) for one in given] or [
-        one for one in past.newest() if one.modified_ms >= oldest_ms
+    chosen = [_find(past, start) for start in given] or [
+        kept for kept in past.newest(limit=MAX_LISTED) if kept.modified_ms >= oldest_ms
     ]
-    return await import_conversations([one.session for one in wanted], **how)
-
-
-def _row(past: ClaudeHistory, transcript: Transcript) -> Row:
-    from flybridge.cli.history.text import Row
-    from flybridge.agents.claude.transcripts.conversation import summarise
-    from flybridge.errors import StorageError
-    from flybridge.agents.claude.history import MAX_HEAD_BYTES
-
-    try:
-        ends = past.ends(transcript)
-        about = summarise(ends.head, ends.tail)
-        if not about.prompt and not ends.whole:  # a picture, or a long text, comes first
-            ends = past.ends(transcript, MAX_HEAD_BYTES)
-            about = summarise(ends.head, ends.tail)
-    except StorageError as error:
-        about = summarise(())
-        about.title = str(error)
-    return Row(transcript=transcript, about=about)
+    return await import_conversations(
+        [kept.conversation for kept in chosen], agent=agent or kind, **how
+    )
 
 
 def _print(text: str) -> None:
@@ -214,18 +256,12 @@ def _print_json(value: object) -> None:
     _print(msgspec.json.encode(value).decode())
 
 
-async def _list(limit: int, here: bool, as_json: bool, config: Path | None) -> None:
-    from flybridge.cli.terminal import size_of
+async def _list(kind: str, config: Path | None, limit: int, here: bool, as_json: bool) -> None:
     from flybridge.cli.history.text import list_lines, row_object
+    from flybridge.cli.terminal import size_of
 
-    past = _history(config)
-    rows: list[Row] = []
-    for transcript in past.newest():
-        row = _row(past, transcript)
-        if not here or row.about.cwd == str(Path.cwd()):
-            rows.append(row)
-        if len(rows) == limit:
-            break
+    past = _history(kind, config)
+    rows = past.newest(limit=limit, cwd=str(Path.cwd()) if here else "")
     if as_json:
         _print_json([row_object(row) for row in rows])
         return
@@ -233,27 +269,28 @@ async def _list(limit: int, here: bool, as_json: bool, config: Path | None) -> N
     _print("\n".join(list_lines(rows, width=width)))
 
 
-async def _search(words: str, limit: int, as_json: bool, config: Path | None) -> None:
-    from flybridge.cli.history.text import hit_lines, hit_object
-    from flybridge.agents.claude.search import search
+async def _search(kind: str, config: Path | None, words: str, limit: int, as_json: bool) -> None:
+    from flybridge.cli.history.text import place_lines, place_object
 
-    past = _history(config)
-    found = search(past, past.newest(), words, max_hits=limit)
+    found = _history(kind, config).search(words, limit=limit, max_bytes=SEARCH_BYTES)
     if as_json:
-        hits = [hit_object(hit) for hit in found.hits]
+        hits = [place_object(place) for place in found.places]
         _print_json({"hits": hits, "files": found.files, "stopped": found.stopped})
         return
-    _print("\n".join(hit_lines(found)))
+    _print("\n".join(place_lines(found)))
 
 
-async def _show(given: str, lines: int, as_json: bool, config: Path | None) -> None:
-    from flybridge.cli.output import plain_paper
+async def _show(kind: str, config: Path | None, start: str, lines: int, as_json: bool) -> None:
+    from flybridge.agents.history import HistoryReader
     from flybridge.cli.history.text import write_conversation
-    from flybridge.agents.claude.transcripts.conversation import read
+    from flybridge.cli.output import plain_paper
+    from flybridge.errors import NotSupportedError
 
-    past = _history(config)
-    transcript = past.find(given)
-    conversation = read(past.read(transcript).lines)
+    past = _history(kind, config)
+    kept = _find(past, start)
+    if not isinstance(past, HistoryReader):
+        raise NotSupportedError(f"conversations of the kind {kind!r} can be listed, not shown")
+    conversation = past.read(kept)
     if as_json:
         _print_json(conversation)
         return
@@ -263,10 +300,11 @@ async def _show(given: str, lines: int, as_json: bool, config: Path | None) -> N
 
 
 async def _open(
-    given: str,
+    start: str,
     *,
     fork: bool,
-    agent: str,
+    kind: str,
+    agent: str | None,
     cwd: Path | None,
     title: str | None,
     as_json: bool,
@@ -275,20 +313,21 @@ async def _open(
 ) -> None:
     import uuid
 
+    from flybridge.agents.history import HistoryDoctor
     from flybridge.cli.opening.trust import open_in
     from flybridge.client import connect
     from flybridge.errors import GatewayError
 
-    past = _history(config)
-    transcript = past.find(given)
-    row = _row(past, transcript)
-    _check(past, transcript, fork=fork)
+    past = _history(kind, config)
+    kept = _find(past, start)
+    if isinstance(past, HistoryDoctor):
+        _check(past, kept, fork=fork)
     params = {
-        "agent": agent,
-        "cwd": str(cwd) if cwd else row.about.cwd,
-        "title": title or row.about.title,
+        "agent": agent or kind,
+        "cwd": str(cwd) if cwd else kept.cwd,
+        "title": title or kept.title or kept.problem,
         "request": str(uuid.uuid4()),
-        "resume": transcript.session,
+        "resume": kept.conversation,
         "fork": fork,
     }
     async with await connect(state, name="history") as client:
@@ -306,71 +345,58 @@ async def _open(
         _print(f"{short}: go on with  flybridge chat --session {short}{where}")
 
 
-def _check(past: ClaudeHistory, transcript: Transcript, *, fork: bool) -> None:
-    """Refuse what cannot work, say what will be missing."""
+def _check(past: HistoryDoctor, kept: KeptConversation, *, fork: bool) -> None:
+    """Refuse what cannot work, and print what will be missing."""
+    from flybridge.agents.history import IN_USE
     from flybridge.cli.history.text import finding_lines
     from flybridge.errors import BusyError, InvalidRequestError
 
-    findings = _examine(past, transcript)
-    for one in findings:
-        if set(one.effect.values()) == {"stops"}:
-            raise InvalidRequestError(f"it would not resume: {one.text}")
-    if not fork and any(one.code == "in_use" for one in findings):
+    findings = past.examine(kept, resuming=True)
+    for finding in findings:
+        if set(finding.effect.values()) == {"stops"}:
+            raise InvalidRequestError(f"it would not resume: {finding.text}")
+    if not fork and any(finding.code == IN_USE for finding in findings):
         raise BusyError("another program has it open; end that one, or fork it")
-    told = [one for one in findings if one.code not in ("parallel_calls", "in_use")]
-    for line in finding_lines(told):
+    for line in finding_lines([finding for finding in findings if finding.code != IN_USE]):
         click.echo(line, err=True)
 
 
-def _examine(past: ClaudeHistory, transcript: Transcript) -> list[Finding]:
-    from flybridge.agents.claude.transcripts.doctor import diagnose, in_use
-    from flybridge.agents.claude.owners import owners_of
-
-    whole = past.read(transcript)
-    findings = diagnose(whole.lines, ended=whole.ended, folder=transcript.folder)
-    owners = owners_of(past.config, transcript.session, transcript=transcript)
-    return in_use([one.pid for one in owners]) + findings
-
-
 async def _doctor(
-    given: tuple[str, ...], repair: bool, limit: int, as_json: bool, config: Path | None
+    kind: str,
+    config: Path | None,
+    given: tuple[str, ...],
+    repair: bool,
+    limit: int,
+    as_json: bool,
 ) -> int:
+    from flybridge.agents.history import HistoryDoctor
     from flybridge.cli.history.text import Examined, examined_lines, examined_object
-    from flybridge.errors import FlybridgeError
+    from flybridge.errors import FlybridgeError, NotSupportedError
 
-    past = _history(config)
-    transcripts = [past.find(one) for one in given] if given else past.newest(limit)
+    past = _history(kind, config)
+    if not isinstance(past, HistoryDoctor):
+        raise NotSupportedError(f"conversations of the kind {kind!r} cannot be checked")
+    chosen = [_find(past, start) for start in given] if given else past.newest(limit=limit)
     examined: list[Examined] = []
-    for transcript in transcripts:
-        one = Examined(transcript=transcript)
+    for kept in chosen:
+        row = Examined(kept=kept)
         try:
-            one.findings = _examine(past, transcript)
+            row.findings = past.examine(kept)
             if repair:
-                _repair(past, transcript, one)
+                _repair(past, row)
         except FlybridgeError as error:
-            one.error = str(error)
-        examined.append(one)
+            row.error = str(error)
+        examined.append(row)
     if as_json:
-        _print_json([examined_object(one) for one in examined])
+        _print_json([examined_object(row) for row in examined])
     else:
         _print("\n".join(examined_lines(examined)))
-    return int(any(one.stops for one in examined))
+    return int(any(row.stops for row in examined))
 
 
-def _repair(past: ClaudeHistory, transcript: Transcript, one: Examined) -> None:
-    """Mend one transcript, unless somebody has it open or there is nothing to mend."""
-    from flybridge.agents.claude.transcripts.doctor import repair
-
-    if not any(finding.repair for finding in one.findings):
-        return
-    if any(finding.code == "in_use" for finding in one.findings):
-        one.error = "not repaired: a program has it open"
-        return
-    whole = past.read(transcript)
-    mended = repair(whole.lines, ended=whole.ended)
-    if not mended.done:
-        one.error = "not repaired: a line of it is too long to be read"
-        return
-    one.backup = str(past.replace(transcript, whole, mended.lines))
-    one.done = list(mended.done)
-    one.findings = _examine(past, transcript)
+def _repair(past: HistoryDoctor, row: Examined) -> None:
+    """Mend one conversation, and examine it again if anything was changed."""
+    repaired = past.repair(row.kept)
+    row.error, row.backup, row.done = repaired.error, repaired.backup, list(repaired.done)
+    if repaired.done:
+        row.findings = past.examine(row.kept)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from flybridge.cli.rendering.columns import cut, table
 from flybridge.cli.output import writer
+from flybridge.cli.rendering.columns import cut, table
 from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.terminal import size_of
 from flybridge.client import connect

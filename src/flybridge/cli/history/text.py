@@ -9,15 +9,20 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from flybridge.agents.history import (
+    ConversationText,
+    Finding,
+    FoundPlace,
+    FoundPlaces,
+    KeptConversation,
+    Piece,
+    worst,
+)
 from flybridge.cli.rendering.columns import cut, table
 from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.rendering.screen import Paper
-from flybridge.cli.sessions.text import age
 from flybridge.cli.rendering.tool_text import folded, joined, summary
-from flybridge.agents.claude.transcripts.conversation import Conversation, Piece, Summary
-from flybridge.agents.claude.transcripts.doctor import Finding, worst
-from flybridge.agents.claude.history import Transcript
-from flybridge.agents.claude.search import Found, Hit
+from flybridge.cli.sessions.text import age
 
 SHORT = 8
 TITLE = 50
@@ -38,17 +43,10 @@ SAYS = {
 }
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of the list."""
-
-    transcript: Transcript
-    about: Summary
-
-
 class Examined(msgspec.Struct, kw_only=True):
-    """One transcript after the doctor saw it."""
+    """One conversation after it was examined."""
 
-    transcript: Transcript
+    kept: KeptConversation
     findings: list[Finding] = []
     done: list[str] = []
     backup: str = ""
@@ -60,41 +58,48 @@ class Examined(msgspec.Struct, kw_only=True):
 
 
 def list_lines(
-    rows: Sequence[Row], *, width: int | None = None, now_ms: int | None = None
+    rows: Sequence[KeptConversation], *, width: int | None = None, now_ms: int | None = None
 ) -> list[str]:
-    """A table, in the order the rows come."""
+    """Return a table, in the order the rows come."""
     if not rows:
         return ["no conversations"]
     now_ms = now_ms or time.time_ns() // 1_000_000
     cells = [
         [
-            row.transcript.session[:SHORT],
-            cut(one_line(row.about.title or row.about.prompt or "-"), TITLE),
-            one_line(row.about.model or "-"),
-            one_line(row.about.cwd or row.transcript.folder),
-            age(now_ms - row.transcript.modified_ms),
+            row.conversation[:SHORT],
+            cut(one_line(row.title or row.problem or row.prompt or "-"), TITLE),
+            one_line(row.model or "-"),
+            one_line(row.cwd or row.folder),
+            age(now_ms - row.modified_ms),
         ]
         for row in rows
     ]
     return table([HEADINGS, *cells], width)
 
 
-def row_object(row: Row) -> dict[str, Any]:
-    about = msgspec.structs.asdict(row.about)
+def row_object(row: KeptConversation) -> dict[str, Any]:
+    """Return a conversation as ``history list --json`` prints it."""
     return {
-        **about,
-        "session": row.transcript.session,
-        "folder": row.transcript.folder,
-        "modified_ms": row.transcript.modified_ms,
-        "size": row.transcript.size,
+        "session": row.conversation,
+        "title": row.title or row.problem,
+        "prompt": row.prompt,
+        "cwd": row.cwd,
+        "model": row.model,
+        "version": row.version,
+        "branch": row.branch,
+        "started_ms": row.started_ms,
+        "ended_ms": row.ended_ms,
+        "folder": row.folder,
+        "modified_ms": row.modified_ms,
+        "size": row.size,
     }
 
 
-def hit_lines(found: Found) -> list[str]:
-    """Where the words were found: the conversation, who said it, and the words around it."""
+def place_lines(found: FoundPlaces) -> list[str]:
+    """Return where the words were found: the conversation, the speaker and the words around."""
     lines = [
-        f"{hit.transcript.session[:SHORT]}  {hit.at[:10]}  {hit.who}: {one_line(hit.excerpt)}"
-        for hit in found.hits
+        f"{place.conversation[:SHORT]}  {place.at[:10]}  {place.who}: {one_line(place.excerpt)}"
+        for place in found.places
     ]
     if not lines:
         lines = [f"not found in {found.files} files"]
@@ -105,21 +110,22 @@ def hit_lines(found: Found) -> list[str]:
     return lines
 
 
-def hit_object(hit: Hit) -> dict[str, Any]:
+def place_object(place: FoundPlace) -> dict[str, Any]:
+    """Return a place as ``history search --json`` prints it."""
     return {
-        "session": hit.transcript.session,
-        "agent": hit.transcript.agent,
-        "uuid": hit.uuid,
-        "at": hit.at,
-        "who": hit.who,
-        "excerpt": hit.excerpt,
+        "session": place.conversation,
+        "agent": place.subagent,
+        "uuid": place.uuid,
+        "at": place.at,
+        "who": place.who,
+        "excerpt": place.excerpt,
     }
 
 
 # ---- one conversation ----------------------------------------------------------------------------
 
 
-def write_conversation(paper: Paper, conversation: Conversation, *, lines: int) -> None:
+def write_conversation(paper: Paper, conversation: ConversationText, *, lines: int) -> None:
     """All that was said; of each tool's result the first ``lines``."""
     about = conversation.about
     paper.line(joined([about.title, about.cwd, about.model, about.version]), "notice")
@@ -162,7 +168,7 @@ def examined_lines(examined: Sequence[Examined]) -> list[str]:
     lines: list[str] = []
     for one in examined:
         if one.findings or one.error or one.done:
-            lines.append(f"{one.transcript.session}  {_verdict(one)}")
+            lines.append(f"{one.kept.conversation}  {_verdict(one)}")
             lines += finding_lines(one.findings)
             lines += [f"  repaired: {one_line(done)}" for done in one.done]
             lines += [f"  what it was before is in {one.backup}"] if one.backup else []
@@ -188,8 +194,8 @@ def finding_lines(findings: Sequence[Finding]) -> list[str]:
 
 def examined_object(one: Examined) -> dict[str, Any]:
     return {
-        "session": one.transcript.session,
-        "folder": one.transcript.folder,
+        "session": one.kept.conversation,
+        "folder": one.kept.folder,
         "effect": worst(one.findings),
         "findings": one.findings,
         "repaired": one.done,

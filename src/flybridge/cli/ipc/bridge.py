@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
 import uuid
 from pathlib import Path
 from typing import Any
 
 import click
 
-from flybridge.frontends.ipc.adapter import IpcAdapter
-from flybridge.frontends.ipc.bodies import wanted as wanted_blobs
-from flybridge.frontends.ipc.steps import Act, Show, Start, Step, Stop, Switch, SwitchTo
+from flybridge.cli import early_signals
 from flybridge.cli.ipc.last import LABEL, Wanted, holder_of, last_conversation
 from flybridge.cli.ipc.pipes import Input, Output
 from flybridge.cli.rendering.safe_text import visible
 from flybridge.client import Client, Detached, EventItem, GaugeItem, Item, PreviewItem, connect
 from flybridge.errors import BusyError, FlybridgeError, StaleTurnError
+from flybridge.frontends.ipc.adapter import IpcAdapter
+from flybridge.frontends.ipc.bodies import wanted as wanted_blobs
+from flybridge.frontends.ipc.steps import Act, Show, Start, Step, Stop, Switch, SwitchTo
 from flybridge.model import commands as c
 from flybridge.model import events as ev
 from flybridge.model.deliveries import Stage
@@ -70,7 +70,7 @@ class Bridge:
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
         over = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in early_signals.ending():
             loop.add_signal_handler(number, over.set)
         work, listening = asyncio.create_task(self._work()), asyncio.create_task(self._listen())
         ends: set[asyncio.Future[Any]] = {
@@ -247,7 +247,7 @@ class Bridge:
             resume=resume,
             fork=fork,
             continue_latest=latest,
-            options=wanted.options,
+            agent_options=wanted.agent_options,
             folder=wanted.folder,
         )
         await self._unwatch()

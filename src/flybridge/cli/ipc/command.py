@@ -9,15 +9,16 @@ from typing import Any, Literal
 
 import click
 
+from flybridge.model.agent_kinds import DEFAULT_KIND
+
 _DIRECTORY = click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path)
-DEFAULT_AGENT = "claude"
 
 
 @click.command()
 @click.option(
     "--dir", "cwd", type=_DIRECTORY, default=".", show_default="here", help="The project."
 )
-@click.option("--agent", metavar="NAME", help="Which agent; the default is Claude.")
+@click.option("--agent", metavar="NAME", help=f"Which agent; the default is {DEFAULT_KIND}.")
 @click.option("--model", metavar="M", default="", help="The agent's model.")
 @click.option(
     "--permission-mode", "mode", metavar="M", default="", help="Instead of the configured one."
@@ -61,7 +62,7 @@ def ipc(
         fail(str(error), error.code)
     plan = Wanted(
         cwd=str(cwd),
-        agent=agent or DEFAULT_AGENT,
+        agent=agent or DEFAULT_KIND,
         mode=wanted["mode"] or mode,
         mode_given=bool(wanted["mode"]) or mode != config.Config().ipc.permission_mode,
         model=wanted["model"],

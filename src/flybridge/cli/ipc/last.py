@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from flybridge.client import Client
-from flybridge.model.capabilities import Options
+from flybridge.model.options import AgentOptions
 
 LABEL = "flybridge.ipc"  # of a session that an IPC front end has opened
 TUGTALKS_AGENT = "claude"
@@ -36,10 +36,14 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     folder: Literal["ask", "trust", "restrict"] = "ask"
 
     @property
-    def options(self) -> Options:
-        return Options(
-            plugin_dirs=self.plugin_dirs, add_dirs=self.add_dirs, allow_bypass=self.allow_bypass
-        )
+    def agent_options(self) -> AgentOptions:
+        """Return the options that were given, for an agent that has them."""
+        values: AgentOptions = {
+            "plugin_dirs": self.plugin_dirs,
+            "add_dirs": self.add_dirs,
+            "allow_bypass": self.allow_bypass,
+        }
+        return {name: value for name, value in values.items() if value}
 
 
 async def last_conversation(client: Client, wanted: Wanted) -> str:

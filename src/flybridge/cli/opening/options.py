@@ -1,7 +1,6 @@
-"""The flags of a new session's options: one row of a table for each of them.
+"""Generate the flags of a new session's options from the schemas that agents publish.
 
-The table is plain words, so that ``--help`` needs nothing else; a test holds it against
-``model.capabilities.Options``, so that no option is without a flag.
+Nothing slow is imported, so that ``--help`` takes no time.
 """
 
 from __future__ import annotations
@@ -12,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 import click
 
+from flybridge.agents.option_schemas import BUILT_IN_SCHEMAS
+from flybridge.model.options import AROUND, LIMITS, MODEL, Option
+
 if TYPE_CHECKING:
-    from flybridge.model.capabilities import Options
+    from flybridge.model.capabilities import StartOptions
 
 Kind: TypeAlias = Literal[
     "word",  # as it is
@@ -26,6 +28,8 @@ Kind: TypeAlias = Literal[
     "directories",  # repeated, and told from here
     "file",  # a file, told from here; or JSON; or @FILE
     "files",  # the same, repeated
+    "directory",  # told from here
+    "choice",
     "way",  # stdio or socket
 ]
 MAX_FILE_BYTES = 128_000  # no program takes a longer argument
@@ -39,78 +43,71 @@ class Flag(NamedTuple):
     group: str
     about: str
     metavar: str = ""
+    choices: tuple[str, ...] = ()
 
 
-MODEL, LIMITS, ALLOWED = "Model", "Limits", "What it may do"
-TOLD, AROUND = "What it is told", "What it finds"
-FLAGS = (
+# Options that are no agent's own: every agent that takes them takes them by these flags.
+COMMON = (
     Flag("effort", "--effort", "word", MODEL, "How hard it tries: low, medium, high …", "LEVEL"),
-    Flag("fast", "--fast", "switch", MODEL, "Quicker answers for more money."),
-    Flag("fallback_model", "--fallback-model", "word", MODEL, "When the model is overloaded."),
-    Flag("max_thinking_tokens", "--max-thinking-tokens", "count", MODEL, "How long it may think."),
-    Flag("betas", "--betas", "words", MODEL, "A beta feature of the API.", "NAME"),
-    Flag("max_turns", "--max-turns", "count", LIMITS, "Stop after so many turns of the model."),
-    Flag("max_budget_usd", "--max-budget-usd", "money", LIMITS, "Stop when this was spent."),
-    Flag(
-        "allowed_tools",
-        "--allowed-tools",
-        "words",
-        ALLOWED,
-        "Runs without being asked about, like 'Bash(git log:*)'.",
-        "RULE",
-    ),
-    Flag("disallowed_tools", "--disallowed-tools", "words", ALLOWED, "This never runs.", "RULE"),
-    Flag("tools", "--tools", "list", ALLOWED, "Only these tools exist; '' for none.", "NAME,NAME"),
-    Flag(
-        "skip_permissions",
-        "--skip-permissions",
-        "switch",
-        ALLOWED,
-        "Dangerous: run every tool without asking for permission.",
-    ),
-    Flag(
-        "allow_bypass", "--allow-bypass", "switch", ALLOWED, "That may be switched on in the chat."
-    ),
-    Flag("add_dirs", "--add-dir", "directories", ALLOWED, "It may work there too.", "DIR"),
-    Flag("system_prompt", "--system-prompt", "text", TOLD, "Instead of the agent's own."),
-    Flag("append_system_prompt", "--append-system-prompt", "text", TOLD, "After the agent's own."),
-    Flag("json_schema", "--json-schema", "text", TOLD, "The form of its answer.", "JSON"),
-    Flag("agents", "--agents", "text", TOLD, "Subagents of its own.", "JSON"),
-    Flag("main_agent", "--main-agent", "word", TOLD, "Which of its agents speaks.", "NAME"),
-    Flag("mcp_config", "--mcp-config", "files", AROUND, "MCP servers.", "FILE|JSON"),
-    Flag("strict_mcp_config", "--strict-mcp-config", "switch", AROUND, "No MCP servers but those."),
-    Flag("plugin_dirs", "--plugin-dir", "directories", AROUND, "A folder with plugins.", "DIR"),
-    Flag("settings", "--settings", "file", AROUND, "More settings.", "FILE|JSON"),
-    Flag(
-        "setting_sources",
-        "--setting-sources",
-        "list",
-        AROUND,
-        "Which settings count: user, project, local.",
-        "NAME,NAME",
-    ),
-    Flag(
-        "disable_slash_commands",
-        "--disable-slash-commands",
-        "switch",
-        AROUND,
-        "None of the agent's own.",
-    ),
-    Flag(
-        "no_persistence",
-        "--no-persistence",
-        "switch",
-        AROUND,
-        "It keeps no record: nothing to resume after it ended.",
-    ),
+    Flag("budget_usd", "--max-budget-usd", "money", LIMITS, "Stop when this was spent."),
     Flag(
         "transport",
         "--transport",
         "way",
         AROUND,
-        "How it is reached; socket: it connects to us (Claude Code up to 2.1.120).",
+        "How it is reached; socket: it connects to us (only some agents and versions can).",
     ),
 )
+
+
+def flag_of(option: Option) -> Flag:
+    """Return the flag that is generated from an option of an agent."""
+    kind, metavar = _kind(option)
+    about = option.description or f"{option.label}."
+    flag = option.command_line_flag
+    return Flag(option.name, flag, kind, option.group, about, metavar, option.choices)
+
+
+def _kind(option: Option) -> tuple[Kind, str]:
+    match option.type:
+        case "flag":
+            return "switch", ""
+        case "number":
+            return ("count" if option.integer else "money"), ""
+        case "json":
+            return "text", "JSON"
+        case "choice":
+            return "choice", ""
+        case "path" if option.path == "folder":
+            return "directory", "DIR"
+        case "path":
+            return "file", "FILE|JSON" if option.path == "file_or_json" else "FILE"
+        case "list" if option.path == "folder":
+            return "directories", "DIR"
+        case "list" if option.path:
+            return "files", "FILE|JSON" if option.path == "file_or_json" else "FILE"
+        case "list" if option.commas:
+            return "list", "NAME,NAME"
+        case "list":
+            return "words", ""
+        case _:
+            return ("text" if option.long else "word"), ""
+
+
+def _all_flags() -> tuple[Flag, ...]:
+    """Return the flags of all built-in kinds; of two with the same name, the first.
+
+    The options of every agent, also of a kind that is not built in, can be given with
+    ``--agent-option``.
+    """
+    found = {flag.flag: flag for flag in COMMON}
+    for schema in BUILT_IN_SCHEMAS.values():
+        for option in schema:
+            found.setdefault(option.command_line_flag, flag_of(option))
+    return tuple(found.values())
+
+
+FLAGS = _all_flags()
 GOES_ON = "A conversation the agent had before"
 _DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
 _OPENING: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
@@ -191,7 +188,15 @@ def session_options(command: _Command) -> _Command:
     """Give a command a flag for every option; they come to it as keyword arguments."""
     for row in reversed(FLAGS):
         command = click.option(row.flag, row.field, cls=GroupedOption, **_settings(row))(command)
-    return command
+    return click.option(
+        "-o",
+        "--agent-option",
+        "agent_option",
+        cls=GroupedOption,
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="An option of the agent by its name; `GET /api/v1/agents` lists them. Repeat it.",
+    )(command)
 
 
 def opening_options(command: _Command) -> _Command:
@@ -210,7 +215,9 @@ def _settings(row: Flag) -> dict[str, Any]:
         return settings | {"is_flag": True}
     if row.kind in _REPEATED:
         settings["multiple"] = True
-    if row.kind == "directories":
+    if row.kind == "choice":
+        return settings | {"type": click.Choice(row.choices)}
+    if row.kind in ("directory", "directories"):
         return settings | {
             "metavar": row.metavar,
             "type": click.Path(exists=True, file_okay=False, resolve_path=True),
@@ -219,7 +226,7 @@ def _settings(row: Flag) -> dict[str, Any]:
 
 
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of the flags that were given, as the fields of ``Options``.
+    """Those of the flags that were given, by the names of their options.
 
     Raises:
         click.UsageError: a file cannot be read.
@@ -228,7 +235,7 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
     for row in FLAGS:
         value = values[row.field]
         if value is not None and value is not False and value != ():
-            found[row.field] = _value(row, value)
+            found[row.field] = value_of(row, value)
     return found
 
 
@@ -237,16 +244,28 @@ def flags_of(fields: Mapping[str, Any]) -> str:
     return ", ".join(row.flag for row in FLAGS if row.field in fields)
 
 
-def options_of(fields: Mapping[str, Any], base: Options | None = None) -> Options:
-    """The options of a new session; what was not given is as in ``base``."""
+def options_of(fields: Mapping[str, Any], base: StartOptions | None = None) -> StartOptions:
+    """Return the options of a new session; what was not given is as in ``base``."""
     import msgspec
 
-    from flybridge.model.capabilities import Options
+    from flybridge.model.capabilities import StartOptions
 
-    return msgspec.structs.replace(base or Options(), **fields)
+    common = {row.field for row in COMMON}
+    start = base or StartOptions()
+    own = {name: value for name, value in fields.items() if name not in common}
+    return msgspec.structs.replace(
+        start,
+        agent_options={**start.agent_options, **own},
+        **{name: value for name, value in fields.items() if name in common},
+    )
 
 
-def _value(row: Flag, value: Any) -> Any:
+def value_of(row: Flag, value: Any) -> Any:
+    """Return what was given on the command line as the value of an option.
+
+    Raises:
+        click.UsageError: a file cannot be read.
+    """
     match row.kind:
         case "text":
             return _text(row, value)

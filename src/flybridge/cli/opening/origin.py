@@ -9,7 +9,8 @@ import msgspec
 
 from flybridge.client import Client
 from flybridge.model import events as ev
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import StartOptions
+from flybridge.model.legacy_options import after_change, recorded, start_options
 
 PAGE_EVENTS = 10_000
 
@@ -21,7 +22,7 @@ class Origin(msgspec.Struct):
     cwd: str = ""
     title: str = ""
     model: str = ""
-    options: Options = Options()
+    options: StartOptions = StartOptions()
     conversation: str = ""
     named: str = ""  # by the agent, before anything was said
 
@@ -29,11 +30,12 @@ class Origin(msgspec.Struct):
         match event:
             case ev.SessionOpened():
                 self.agent, self.cwd, self.title = event.agent, event.cwd, event.title
-                self.model, self.options = event.model, event.options
+                self.model = event.model
+                self.options = recorded(start_options(event), event.options)
                 self.conversation = event.resumed
             case ev.SessionChanged():
                 self.title = self.title if event.title is None else event.title
-                self.options = event.options or self.options
+                self.options = after_change(self.options, event)
             case ev.ModelChanged(model=model):
                 self.model = model
             case ev.AgentReady(agent_session=str(name)) if name:

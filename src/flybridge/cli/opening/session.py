@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from flybridge.cli.control.team import TEAM
+from flybridge.cli.opening.agent_option import agent_option_values, given_pairs
 from flybridge.cli.opening.options import flags_of, options_of
 from flybridge.cli.opening.origin import origin_of
+from flybridge.cli.opening.trust import Folder, open_in
 from flybridge.cli.running import USAGE, fail
 from flybridge.cli.sessions.text import SHORT, find_session, newest_in
-from flybridge.cli.control.team import TEAM
-from flybridge.cli.opening.trust import Folder, open_in
 from flybridge.client import Client
 from flybridge.errors import (
     AgentStartError,
@@ -26,6 +27,8 @@ from flybridge.errors import (
 )
 from flybridge.model.commands import Rename, SetMode, SetModel
 from flybridge.model.deliveries import Stage
+from flybridge.model.legacy_options import start_fields
+from flybridge.model.options import NO_PERSISTENCE
 
 TITLE = 190  # the gateway takes a little more
 _NONSENSE = (InvalidRequestError, AgentStartError, NotSupportedError)
@@ -52,6 +55,7 @@ class Wanted:
         folder: Folder = "ask",
         team: str | None = None,
         options: Mapping[str, Any] | None = None,
+        agent_option: Sequence[str] = (),
     ) -> None:
         self.cwd = cwd.resolve()
         self.state = state
@@ -68,6 +72,7 @@ class Wanted:
         self.folder = folder
         self.labels = {TEAM: team} if team else {}
         self.options = dict(options or {})
+        self.pairs = given_pairs(agent_option)
         self._check()
 
     @property
@@ -89,8 +94,8 @@ class Wanted:
         for flag, is_set in goes_on.items():
             if is_set:
                 raise click.UsageError(f"{flag} is for a new session")
-        if self.options and not self.fork:
-            flags = flags_of(self.options)
+        if (self.options or self.pairs) and not self.fork:
+            flags = ", ".join(filter(None, (flags_of(self.options), "-o" * bool(self.pairs))))
             raise click.UsageError(f"{flags}: only for a new session, or with --fork")
 
     def come_back(self, session: str) -> str:
@@ -101,7 +106,7 @@ class Wanted:
 def wanted_from(flags: Mapping[str, Any], options: Mapping[str, Any]) -> Wanted:
     """What the flags of :func:`~flybridge.cli.opening.options.opening_options` say."""
     known = ("cwd", "state", "agent", "session", "last", "title", "model", "mode")
-    goes_on = ("resume", "fork", "continue_latest", "from_pr", "folder", "team")
+    goes_on = ("resume", "fork", "continue_latest", "from_pr", "folder", "team", "agent_option")
     named = {name: flags[name] for name in (*known, *goes_on) if name in flags}
     return Wanted(options=options, **named)
 
@@ -136,11 +141,14 @@ async def _open_new(client: Client, wanted: Wanted) -> str:
     from flybridge import config
 
     settings = config.load(wanted.cwd, env=os.environ)
+    agent = wanted.agent or settings.default_agent
+    pairs = await agent_option_values(client, agent, wanted.pairs)
+    start = options_of({**wanted.options, **pairs})
     try:
         return await open_in(
             wanted.folder,
             lambda folder: client.open(
-                agent=wanted.agent or settings.default_agent,
+                agent=agent,
                 cwd=wanted.cwd,
                 title=wanted.title or settings.title,
                 model=wanted.model,
@@ -150,7 +158,7 @@ async def _open_new(client: Client, wanted: Wanted) -> str:
                 fork=wanted.fork,
                 continue_latest=wanted.continue_latest,
                 from_pr=wanted.from_pr,
-                options=options_of(wanted.options),
+                **start_fields(start),
                 folder=folder,
             ),
         )
@@ -171,8 +179,10 @@ async def fork(client: Client, session: str, wanted: Wanted) -> str:
         raise InvalidRequestError(
             f"nothing was said in {session[:SHORT]} yet: there is nothing to fork"
         )
-    if origin.options.no_persistence:
+    if origin.options.agent_options.get(NO_PERSISTENCE):
         raise InvalidRequestError(f"the agent of {session[:SHORT]} keeps no record to fork")
+    pairs = await agent_option_values(client, origin.agent, wanted.pairs)
+    start = options_of({**wanted.options, **pairs}, origin.options)
     try:
         return await open_in(
             wanted.folder,
@@ -184,7 +194,8 @@ async def fork(client: Client, session: str, wanted: Wanted) -> str:
                 mode=wanted.mode,
                 resume=origin.conversation,
                 fork=True,
-                options=options_of(wanted.options, origin.options),
+                **start_fields(start),
+                configured=False,
                 folder=folder,
             ),
         )

@@ -16,6 +16,7 @@ Folder: TypeAlias = Literal["ask", "trust", "restrict"]
 CHOICES = ("ask", "trust", "restrict")
 MAX_SHOWN = 20
 _T = TypeVar("_T")
+_agent = click.option("--agent", default="", help="An agent of the kind that is meant.")
 _state = click.option("--state", type=click.Path(path_type=Path), help="State directory.")
 
 
@@ -44,14 +45,15 @@ def _ask(error: FolderNotTrustedError) -> Folder | None:
         _list(instructions)
     click.echo("Settings can allow tools, run hooks and programs, and start servers.")
     click.echo("Do you trust this folder?")
-    said = click.prompt(
-        "[t]rust it, [r]estrict: leave them out, [n]o",
-        type=click.Choice(["t", "r", "n"]),
+    can_restrict = getattr(error, "restrict", "") != "unsupported"
+    answer = click.prompt(
+        f"[t]rust it, {'[r]estrict: leave them out, ' if can_restrict else ''}[n]o",
+        type=click.Choice(["t", "r", "n"] if can_restrict else ["t", "n"]),
         default="n",
         show_choices=False,
     )
     answers: dict[str, Folder | None] = {"t": "trust", "r": "restrict", "n": None}
-    return answers[said]
+    return answers[answer]
 
 
 def _list(paths: str) -> None:
@@ -70,29 +72,46 @@ def trust() -> None:
 @trust.command("list")
 @_state
 def list_folders(state: Path | None) -> None:
-    """Show them."""
-    folders = _run("trust.list", {}, state)["folders"]
-    for one in folders:
-        click.echo(visible(str(one)))
-    if not folders:
+    """List the folders, each with the kind of agent behind it that it is trusted for.
+
+    Without one it is trusted for the kind claude.
+    """
+    from flybridge.model.agent_kinds import FIRST_KIND
+
+    answer = _run("trust.list", {}, state)
+    folders = answer["folders"]
+    others = [
+        (folder, kind)
+        for kind, trusted in answer.get("kinds", {}).items()
+        for folder in trusted
+        if kind != FIRST_KIND
+    ]
+    for folder in folders:
+        click.echo(visible(str(folder)))
+    for folder, kind in others:
+        click.echo(f"{visible(str(folder))}  ({visible(str(kind))})")
+    if not folders and not others:
         click.echo("no folder is trusted")
 
 
 @trust.command("add")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, resolve_path=True))
+@_agent
 @_state
-def add(folder: str, state: Path | None) -> None:
-    """Trust a folder, and all in it."""
-    _run("trust.add", {"folder": folder}, state)
+def add(folder: str, agent: str, state: Path | None) -> None:
+    """Trust a folder and all in it, for agents of one kind (default: claude)."""
+    _run("trust.add", {"folder": folder, "agent": agent}, state)
     click.echo(f"trusted: {visible(folder)}")
 
 
 @trust.command("remove")
 @click.argument("folder", type=click.Path(resolve_path=True))
+@_agent
 @_state
-def remove(folder: str, state: Path | None) -> None:
-    """Trust a folder no more. Sessions that run in it are not changed."""
-    known = _run("trust.remove", {"folder": folder}, state)["removed"]
+def remove(folder: str, agent: str, state: Path | None) -> None:
+    """Stop trusting a folder, for agents of one kind (default: for all). Sessions that run in it
+    are not changed."""
+    known = _run("trust.remove", {"folder": folder, "agent": agent}, state)["removed"]
     click.echo(f"{'trusted no more' if known else 'was not trusted'}: {visible(folder)}")
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from flybridge.cli.rendering.columns import wrap
-from flybridge.cli.rendering.diffs import Signed, counted, edit_lines
+from flybridge.cli.rendering.diffs import Signed, counted, diff_lines, edit_lines
 from flybridge.cli.rendering.safe_text import visible
 from flybridge.cli.rendering.tool_text import parsed, whole
 
@@ -20,10 +20,15 @@ BOXES = {"+": "box_added", "-": "box_removed"}
 GOES_ON = "…"  # instead of a sign: the row before was not wide enough
 
 
-def input_rows(raw: bytes, width: int) -> Rows:
-    """Every character of a call's input. An edit is signed lines, a plan is plain text."""
+def input_rows(raw: bytes, width: int, diff: str = "") -> Rows:
+    """Return every character of a call's input. An edit is signed lines, a plan is plain text.
+
+    ``diff`` is the change as the agent's driver describes it; it stands below an input that does
+    not tell the change in a way that is known here.
+    """
     value, lines, plan = _parts(raw)
     rows = _plain(whole(raw), width) if value is None else []
+    lines = lines or (diff_lines(diff) if value is None else [])
     if value:
         rows = _plain(whole(msgspec.json.encode(value)), width)
     for line in lines:

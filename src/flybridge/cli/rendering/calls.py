@@ -6,14 +6,22 @@ import msgspec
 from msgspec import Raw, UnsetType
 
 from flybridge.cli.rendering.checklist import Checklist
-from flybridge.cli.rendering.diffs import Signed, counted, made_by, patch_lines
+from flybridge.cli.rendering.diffs import Signed, counted, made, made_by
 from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.rendering.screen import Paper
-from flybridge.cli.rendering.tool_text import folded, helper_name, plan_of, summary
+from flybridge.cli.rendering.tool_text import (
+    call_line,
+    folded,
+    plan_of,
+    subagent_name,
+    submitted_plan,
+    summary,
+)
 from flybridge.model import events as ev
+from flybridge.model.tools import ToolKind
+from flybridge.session.old_tools import kind_of
 
 DIFF_LINES = 40
-TASK_TOOLS = ("TaskCreate", "TaskUpdate", "TodoWrite", "TaskList", "TaskGet")
 MAX_HELPERS = 100
 
 
@@ -22,6 +30,7 @@ class Tool(msgspec.Struct, frozen=True):
     head: str
     parent: str = ""
     plan: str = ""
+    kind: ToolKind = "other"
 
 
 class Calls:
@@ -50,25 +59,26 @@ class Calls:
         self._plan = ""
 
     def started(self, event: ev.ToolStarted) -> None:
-        given = _bytes(event.input)
-        if name := helper_name(given):
+        if name := subagent_name(event):
             self._helpers[event.item] = name
             if len(self._helpers) > MAX_HELPERS:  # they may outlive their call: dropped by age
                 del self._helpers[next(iter(self._helpers))]
-        tool = Tool(one_line(event.name), self._head(given), event.parent, plan_of(given))
+        kind = kind_of(event.kind, event.name)
+        head, plan = self._short(call_line(event)), submitted_plan(event)
+        tool = Tool(one_line(event.name), head, event.parent, plan, kind)
         self._tools[event.item] = tool
-        if not (self._tasks_told and event.name in TASK_TOOLS):
+        if not (self._tasks_told and kind == "task"):
             self._tool_line(event.item, tool)
 
     def allowed(self, item: str, given: Raw | UnsetType) -> None:
         """Somebody changed what it is to do: that is what an answer belongs to."""
         tool = self._tools.get(item)
         if tool is not None and isinstance(given, Raw):
-            head, plan = self._head(bytes(given)), plan_of(bytes(given))
+            head, plan = self._short(summary(bytes(given))), plan_of(bytes(given))
+            plan = plan if tool.plan else ""
             self._tools[item] = msgspec.structs.replace(tool, head=head, plan=plan)
 
-    def _head(self, given: bytes) -> str:
-        head = summary(given)
+    def _short(self, head: str) -> str:
         return head.removeprefix(self.cwd + "/") if self.cwd else head
 
     def name_of(self, parent: str, after: str) -> str:
@@ -85,7 +95,7 @@ class Calls:
 
     def returned(self, event: ev.ToolResult) -> None:
         tool = self._tools.pop(event.item, None) or Tool("a tool", "", event.parent)
-        if tool.name in TASK_TOOLS and event.status == "ok":
+        if tool.kind == "task" and event.status == "ok":
             return  # the list itself is told
         change = made_by(_bytes(event.detail)) if event.status == "ok" else []
         if self._last != event.item:
@@ -119,7 +129,7 @@ class Calls:
     def changed(self, event: ev.Diff) -> None:
         if event.item in self._changes:
             return
-        lines = patch_lines(bytes(event.patch))
+        lines = made(event)
         if self._last != event.item:
             self._last = ""
         self._paper.line(f"{one_line(event.path)} {counted(lines)}", "diff")
@@ -145,10 +155,10 @@ class Calls:
             self._paper.line(self._plan, "text")
             self._paper.gap()
 
-    def tasks(self, tasks: bytes) -> list[str]:
-        """What is new in the list of tasks; from now on the calls that change it are not told."""
+    def tasks(self, event: ev.Tasks) -> list[str]:
+        """Return what is new in the list; from now on the calls that change it are not told."""
         self._tasks_told = True
-        return self._tasks.news(tasks)
+        return self._tasks.news(event)
 
     def task_lines(self) -> list[str]:
         return self._tasks.lines()

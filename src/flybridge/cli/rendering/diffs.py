@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from flybridge.cli.rendering.tool_text import compact, parsed
+from flybridge.model.events import Diff
 
 # Comparing can be made slow on purpose; longer texts are shown whole, one after the other.
 MAX_COMPARED = 400
@@ -44,6 +45,23 @@ def edit_lines(old: str, new: str) -> list[Signed]:
             continue
         lines += [Signed("-", one) for one in before[old_from:old_to]]
         lines += [Signed("+", one) for one in after[new_from:new_to]]
+    return lines
+
+
+def diff_lines(text: str) -> list[Signed]:
+    """Return the lines of a unified diff."""
+    return [_of_text(line) for line in text.split("\n")] if text else []
+
+
+def made(event: Diff) -> list[Signed]:
+    """Return the lines of a change that was made."""
+    if not event.hunks:
+        return patch_lines(bytes(event.patch))
+    lines: list[Signed] = []
+    for hunk in event.hunks:
+        if hunk.new_start or hunk.old_start:
+            lines.append(Signed("@", f"line {hunk.new_start}:"))
+        lines += [_signed(line) for line in hunk.lines]
     return lines
 
 

@@ -16,7 +16,7 @@ ENDED = {
     "limit": "stopped at a limit",
     "agent_exited": "the agent ended",
 }
-LIMITS = {"allowed_warning": "nearly reached", "rejected": "reached"}
+LIMITS = {"allowed_warning": "nearly reached", "warning": "nearly reached", "rejected": "reached"}
 FINE = ("allowed", "ok")
 UNRECOGNISED_CHARS = 300
 
@@ -30,16 +30,21 @@ def retry_text(event: ev.Retry, now_ms: int) -> str:
 
 def limit_text(event: ev.RateLimit, now_ms: int) -> str:
     """Nothing while there is no limit in sight."""
-    if event.status in FINE:
+    status = event.status
+    if event.limits and event.limits[0].status != "unknown":
+        status = event.limits[0].status
+    if status in FINE:
         return ""
-    info = parsed(_bytes(event.detail)) if event.detail else {}
-    info = info if isinstance(info, dict) else {}
-    used = info.get("utilization")
+    if event.limits:
+        used, kind = event.limits[0].used, event.limits[0].scope.replace("_", " ")
+    else:  # written before limits were typed
+        info = parsed(_bytes(event.detail)) if event.detail else {}
+        info = info if isinstance(info, dict) else {}
+        used, kind = info.get("utilization"), str(info.get("rateLimitType", "")).replace("_", " ")
     share = f"{used:.0%} used" if isinstance(used, int | float) else ""
-    kind = str(info.get("rateLimitType", "")).replace("_", " ")
     left = event.resets_ms - now_ms
     resets = f"resets in {duration(left)}" if event.resets_ms and left > 0 else ""
-    state = LIMITS.get(event.status, event.status)
+    state = LIMITS.get(status, status)
     return joined([f"{kind} rate limit {state}".strip(), share, resets])
 
 

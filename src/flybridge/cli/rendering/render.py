@@ -162,8 +162,8 @@ class Renderer:
                 self._calls.changed(event)
             case ev.Plan(text=text):
                 self._calls.planned(text)
-            case ev.Tasks(tasks=tasks):
-                if news := self._calls.tasks(bytes(tasks)):
+            case ev.Tasks():
+                if news := self._calls.tasks(event):
                     self._line("\n".join(news), "notice")
 
     def _thought(self, event: ev.ThinkingDone) -> None:
@@ -300,7 +300,7 @@ class Renderer:
                 self._line(joined([event.agent, event.cwd, event.title]), "notice")
             case ev.SessionChanged(title=str(title)):
                 self._line(f"title: {title}", "notice")
-            case ev.SessionChanged(options=Options()):
+            case ev.SessionChanged(effort=str()) | ev.SessionChanged(options=Options()):
                 self._line("the agent starts anew with your next message", "notice")
             case ev.SessionChanged(archived=bool(archived)):
                 self._line("archived" if archived else "not archived any more", "notice")

@@ -10,30 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from flybridge.cli.rendering.safe_text import one_line
+from flybridge.model.events import ToolStarted
+from flybridge.model.tools import NO_SUBJECT, TELLING, headline
 
-# what says most about a call, in this order
-TELLING = (
-    "subject",
-    "command",
-    "file_path",
-    "path",
-    "notebook_path",
-    "pattern",
-    "url",
-    "query",
-    "description",
-    "prompt",
-)
 HELPER_NAME = 32
-NEVER = "bypassPermissions"  # a suggestion to stop asking altogether is not offered
-WHERE = {
-    "session": "this session",
-    "localSettings": "this project, for you",
-    "projectSettings": "this project, for everybody",
-    "userSettings": "all your projects",
-}
 
 
 def parsed(raw: bytes | str) -> Any:
@@ -51,8 +34,15 @@ def compact(value: Any) -> str:
         return repr(value)
 
 
+def call_line(event: ToolStarted) -> str:
+    """Return a call in a few words: what it is used on, or the telling part of its input."""
+    if event.subject == NO_SUBJECT:
+        return summary(bytes(event.input) if isinstance(event.input, Raw) else b"")
+    return one_line(headline(event.kind, event.subject))
+
+
 def summary(raw: bytes) -> str:
-    """A call in a few words: the part of its input that says most."""
+    """Return the part of an input that says most."""
     value = parsed(raw) if raw else ""
     if isinstance(value, dict):
         return one_line(_special(value) or _telling(value))
@@ -87,8 +77,22 @@ def _short(part: Any) -> str:
     return part if isinstance(part, str) else compact(part)
 
 
+def subagent_name(event: ToolStarted) -> str:
+    """Return what the subagent is called that a call starts; empty if it starts none."""
+    if event.kind:
+        return one_line(event.subject.title)[:HELPER_NAME] if event.kind == "agent" else ""
+    return helper_name(bytes(event.input) if isinstance(event.input, Raw) else b"")
+
+
+def submitted_plan(event: ToolStarted) -> str:
+    """Return the plan that a call submits for review, where its input has one."""
+    if not isinstance(event.input, Raw) or event.kind not in ("plan", ""):
+        return ""
+    return plan_of(bytes(event.input))
+
+
 def helper_name(raw: bytes) -> str:
-    """What a subagent is called: its task, or its kind; empty if this call starts none."""
+    """Return the name of a subagent from the input of a call without a kind."""
     value = parsed(raw) if raw else None
     if not (isinstance(value, dict) and isinstance(kind := value.get("subagent_type"), str)):
         return ""
@@ -118,42 +122,6 @@ def whole(raw: bytes) -> list[str]:
         else:
             lines.append(f"{name}: {first}")
     return lines or ["(no input)"]
-
-
-def suggestion(raw: bytes) -> str:
-    """What "always" would store, exactly; empty when it must not be offered."""
-    value = parsed(raw)
-    if not isinstance(value, dict):
-        return ""
-    if value.get("mode") == NEVER:
-        return ""
-    place = str(value.get("destination", "session"))
-    asked = "" if place == "session" else f" (asked for: {WHERE.get(place, place)})"
-    return one_line(f"{_rule(value)} — in this session{asked}", strict=True)
-
-
-def _rule(value: dict[str, Any]) -> str:
-    kind = value.get("type")
-    rules = value.get("rules")
-    if kind in ("addRules", "replaceRules", "removeRules") and isinstance(rules, list):
-        verb = {"addRules": "", "replaceRules": "replace rules: ", "removeRules": "remove rules: "}
-        return f"{verb[kind]}{value.get('behavior', '')} {', '.join(map(_one_rule, rules))}"
-    if kind == "setMode":
-        return f"switch to mode {value.get('mode')}"
-    if kind in ("addDirectories", "removeDirectories") and isinstance(
-        names := value.get("directories"), list
-    ):
-        verb = {"addDirectories": "allow", "removeDirectories": "no longer allow"}
-        return f"{verb[kind]} the directories {', '.join(map(str, names))}"
-    return compact(value)
-
-
-def _one_rule(rule: Any) -> str:
-    if not isinstance(rule, dict):
-        return compact(rule)
-    content = rule.get("ruleContent")
-    name = str(rule.get("toolName", "?"))
-    return name if content is None else f"{name}({content})"
 
 
 def folded(text: str, limit: int) -> tuple[list[str], int]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import copy
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from flybridge.cli.opening.agent_option import given_pairs
+
 if TYPE_CHECKING:
-    from flybridge.frontends.runs.adapter import RunAdapter
-    from flybridge.cli.runs.loop import RunLoop
     from flybridge.cli.opening.trust import Folder
+    from flybridge.cli.runs.loop import RunLoop
     from flybridge.client import Client
     from flybridge.errors import FlybridgeError
+    from flybridge.frontends.runs.adapter import RunAdapter
     from flybridge.frontends.runs.wire.messages import RunConfig
 
 MODES = ("cli", "json")
@@ -56,6 +59,14 @@ class AdhocCommand(click.Command):
     help="The run fails when it takes longer.",
 )
 @click.option("--resume", metavar="ID", help="Go on with a conversation the agent had before.")
+@click.option(
+    "-o",
+    "--agent-option",
+    "agent_option",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="An option of the agent by its name; `GET /api/v1/agents` lists them. Repeat it.",
+)
 @click.option("--stream", is_flag=True, help="With --output json: text as it grows, too.")
 @click.option("--thinking", is_flag=True, help="What it thinks, too.")
 @click.option(
@@ -86,6 +97,7 @@ def adhoc(
     after: str | None,
     key_file: Path | None,
     ci_key_file: Path | None,
+    agent_option: tuple[str, ...],
     detach: bool,
     state: Path | None,
     **flags: Any,
@@ -98,8 +110,8 @@ def adhoc(
     """
     import asyncio
 
-    from flybridge.cli.runs.session import CI_KEY_ENV, KEY_ENV
     from flybridge.cli.running import fail
+    from flybridge.cli.runs.session import CI_KEY_ENV, KEY_ENV
     from flybridge.errors import FlybridgeError
 
     key = os.environ.pop(KEY_ENV, "")  # nothing that is started here has to know it
@@ -109,13 +121,17 @@ def adhoc(
         _check(mode, prompt, attach, after, detach)
         if key_file and not attach:
             raise MisusedError("--key-file is for --attach")
-        wanted = _config(flags)
+        wanted, pairs = _config(flags), given_pairs(agent_option)
         said = os.fsencode(prompt or "").decode(errors="replace")
         keys = (key_file or key, ci_key_file or ci_key)
-        work = _adhoc(mode, said, wanted, (attach, after), keys, folder, detach, state)
+        work = _adhoc(mode, said, wanted, pairs, (attach, after), keys, folder, detach, state)
         status = asyncio.run(work)
     except KeyboardInterrupt:
         status = 1
+    except MisusedError:
+        raise
+    except click.UsageError as error:
+        raise MisusedError(error.format_message()) from error
     except FlybridgeError as error:
         fail(str(error), error.code)
     except OSError as error:
@@ -165,6 +181,7 @@ async def _adhoc(
     mode: str,
     prompt: str,
     flags: RunConfig,
+    pairs: Mapping[str, Sequence[str]],
     attach: tuple[str | None, str | None],
     keys: tuple[str | Path, str | Path],
     folder: Folder,
@@ -172,11 +189,11 @@ async def _adhoc(
     state: Path | None,
 ) -> int:
     import flybridge
-    from flybridge.frontends.runs.adapter import RunAdapter
     from flybridge.cli.runs.session import key_in, new_run_id, new_telling
     from flybridge.cli.runs.signals import EarlySignals, SignalledError
     from flybridge.client import connect
     from flybridge.errors import FlybridgeError
+    from flybridge.frontends.runs.adapter import RunAdapter
 
     # a run that cannot be found or followed is not told of as if it had failed
     adapter, session = RunAdapter(new_run_id(), telling=new_telling()), ""
@@ -188,6 +205,8 @@ async def _adhoc(
             if attach[0]:
                 finding = _attached(client, attach[0], attach[1])
                 adapter, session = await early.unless(finding)
+            if pairs:
+                flags = await early.unless(_with_options(client, flags, pairs))
             if mode == "cli" and _at_terminal() and not detach:
                 from flybridge.cli.runs.terminal import RunAtTerminal
 
@@ -204,6 +223,24 @@ async def _adhoc(
         if mode == "cli" or adapter.terminal is not None:
             raise
         return _fail(adapter, error)
+
+
+async def _with_options(
+    client: Client, flags: RunConfig, pairs: Mapping[str, Sequence[str]]
+) -> RunConfig:
+    """Return what the flags say, with the options of the agent as its schema types them."""
+    import msgspec
+
+    from flybridge import config
+    from flybridge.cli.opening.agent_option import agent_option_values
+
+    agent = flags.agent or config.load(_folder(flags.cwd), env=os.environ).default_agent
+    values = await agent_option_values(client, agent, pairs)
+    return msgspec.structs.replace(flags, agent_options=values)
+
+
+def _folder(cwd: str) -> Path:
+    return Path(cwd or ".").resolve()
 
 
 def _loop(
@@ -271,10 +308,10 @@ def _write(adapter: RunAdapter) -> None:
 
 
 async def _attached(client: Client, run: str, after: str | None) -> tuple[RunAdapter, str]:
-    from flybridge.frontends.runs.adapter import RunAdapter
-    from flybridge.frontends.runs.ids import place_of
     from flybridge.cli.runs.session import find, new_telling
     from flybridge.errors import InvalidRequestError
+    from flybridge.frontends.runs.adapter import RunAdapter
+    from flybridge.frontends.runs.ids import place_of
 
     row = await find(client, run)
     if row is None:

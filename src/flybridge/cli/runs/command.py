@@ -27,9 +27,9 @@ def runs(as_json: bool, state: Path | None) -> None:
 async def _runs(as_json: bool, state: Path | None) -> None:
     import msgspec
 
-    from flybridge.frontends.runs.translate import RUN
     from flybridge.cli.output import writer
     from flybridge.client import connect
+    from flybridge.frontends.runs.translate import RUN
 
     async with await connect(state, name="runs") as client:
         rows = [row for row in await client.sessions() if row.labels.get(RUN)]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import time
 from collections.abc import Callable
 from typing import TypeAlias
 
 import click
 
-from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.cli import early_signals
+from flybridge.cli.opening.trust import Folder
+from flybridge.cli.rendering.safe_text import one_line
 from flybridge.cli.runs.session import (
     RunTakenError,
     claim,
@@ -24,8 +25,6 @@ from flybridge.cli.runs.session import (
 )
 from flybridge.cli.runs.streams import InputThread, OutputThread
 from flybridge.cli.runs.text import Written, as_frame
-from flybridge.cli.rendering.safe_text import one_line
-from flybridge.cli.opening.trust import Folder
 from flybridge.client import Client, Detached, EventItem, Item, PreviewItem, Reset
 from flybridge.errors import (
     FlybridgeError,
@@ -34,9 +33,10 @@ from flybridge.errors import (
     SessionClosedError,
     SessionNotFoundError,
 )
+from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.frontends.runs.wire.messages import Cancelled, Failed, RunConfig, Started
 from flybridge.model.commands import Close
 from flybridge.model.deliveries import Stage
-from flybridge.frontends.runs.wire.messages import Cancelled, Failed, RunConfig, Started
 
 WAIT_MS = 10_000
 NAMED_S = 0.3  # for a run.start that was written before a signal
@@ -44,7 +44,6 @@ STARTED_S = 0.7  # a script hears after a second that its run exists
 STOP_S = 10.0
 FLUSH_S = 5.0  # for a reader that stands still, once we were told to end
 AGAIN_S = 0.2
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 News: TypeAlias = "bytes | Item | FlybridgeError | str"
 
 
@@ -94,8 +93,8 @@ class RunLoop:
         """Return the exit status. ``session``: of a run that was begun before; ``signalled``: the
         name of a signal that came before."""
         loop = asyncio.get_running_loop()
-        for one in ENDING:
-            loop.add_signal_handler(one, self._signalled, one.name)
+        for number in early_signals.ending():
+            loop.add_signal_handler(number, self._signalled, number.name)
         if signalled:
             self._signalled(signalled)
         if session:

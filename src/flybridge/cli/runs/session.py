@@ -12,9 +12,6 @@ from pathlib import Path
 import msgspec
 
 from flybridge import config
-from flybridge.frontends.runs.bodies import blob_of
-from flybridge.frontends.runs.bodies import whole as with_text
-from flybridge.frontends.runs.translate import NONCE, RUN, labels_of
 from flybridge.cli.opening.trust import Folder
 from flybridge.client import Client, EventItem, SessionRow
 from flybridge.errors import (
@@ -25,9 +22,11 @@ from flybridge.errors import (
     NotAllowedError,
     RefusedError,
 )
-from flybridge.model import events as ev
-from flybridge.model.capabilities import Options
+from flybridge.frontends.runs.bodies import blob_of
+from flybridge.frontends.runs.bodies import whole as with_text
+from flybridge.frontends.runs.translate import NONCE, RUN, labels_of
 from flybridge.frontends.runs.wire.messages import Code, RunConfig
+from flybridge.model import events as ev
 
 MAX_WHOLE_BYTES = 8 << 20
 KEY_BYTES = 32
@@ -94,6 +93,8 @@ def resolved(asked: RunConfig, flags: RunConfig, env: Mapping[str, str] = os.env
         InvalidRequestError: there is no such directory.
     """
     said = {**_given(flags), **_given(asked)}
+    if options := {**flags.agent_options, **asked.agent_options}:
+        said["agent_options"] = options
     cwd = Path(str(said.pop("cwd", "."))).absolute()
     if not cwd.is_dir():
         raise InvalidRequestError(f"no such directory: {cwd}")
@@ -134,6 +135,7 @@ async def open_run(
     """
     settings = config.load(Path(wanted.cwd), env=env)
     nonce = uuid.uuid4().hex
+    turns = {"max_turns": wanted.max_turns} if wanted.max_turns else {}
     session = await client.open(
         agent=wanted.agent,
         cwd=wanted.cwd,
@@ -143,7 +145,8 @@ async def open_run(
         labels={**settings.labels, **labels_of(run, nonce, wanted)},
         request=f"run:{run}",
         resume=wanted.resume,
-        options=Options(max_turns=wanted.max_turns, max_budget_usd=wanted.max_budget_usd),
+        budget_usd=wanted.max_budget_usd,
+        agent_options={**turns, **wanted.agent_options},
         folder=folder,
         key_digest=hashlib.sha256(key.encode()).hexdigest() if key else "",
         ci_key=ci_key,

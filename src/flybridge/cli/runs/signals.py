@@ -29,7 +29,7 @@ class EarlySignals:
     def __init__(self) -> None:
         self._came: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.name = ""
-        for number in early_signals.ENDING:
+        for number in early_signals.ending():
             asyncio.get_running_loop().add_signal_handler(number, self._signalled, number)
         for number in early_signals.held:
             self._signalled(number)

@@ -15,20 +15,20 @@ from typing import Any
 
 import click
 
-from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
-from flybridge.frontends.runs.questions import Open, check
-from flybridge.cli.runs.session import open_run, resolved, whole
-from flybridge.cli.runs.text import failure, start_frame
 from flybridge.cli.chat.conversation import Conversation
 from flybridge.cli.chat.interactive import Interactive
+from flybridge.cli.opening.trust import Folder, open_in
 from flybridge.cli.output import look_of
 from flybridge.cli.rendering.safe_text import one_line, visible
+from flybridge.cli.runs.session import open_run, resolved, whole
+from flybridge.cli.runs.text import failure, start_frame
 from flybridge.cli.terminal import size_of
-from flybridge.cli.opening.trust import Folder, open_in
 from flybridge.client import Client, EventItem, Item
 from flybridge.errors import FlybridgeError, SessionClosedError
-from flybridge.model.deliveries import Stage
+from flybridge.frontends.runs.adapter import OpenRun, RunAdapter, Tell, prompt_of
+from flybridge.frontends.runs.questions import Open, check
 from flybridge.frontends.runs.wire.messages import Cancelled, Failed, Input, RunConfig
+from flybridge.model.deliveries import Stage
 
 PAGE = 1000
 WAIT_MS = 10_000

@@ -26,8 +26,8 @@ _ids = click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @_state
 def rename(session: str, title: tuple[str, ...], as_json: bool, state: Path | None) -> None:
     """Give a session a title; '' takes it away."""
-    from flybridge.cli.running import run
     from flybridge.cli.rendering.safe_text import one_line
+    from flybridge.cli.running import run
     from flybridge.model.commands import Rename
 
     said = " ".join(title)

@@ -10,9 +10,9 @@ from pathlib import Path
 from flybridge.client.control.sender import Between
 from flybridge.client.transport.http import Answer, AnswerReader, request, to_error
 from flybridge.client.transport.proof import Challenge
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.url import UrlAddress
 from flybridge.client.transport.url import to_error as lost
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from flybridge.wire.control.messages import ContentRef
 

@@ -122,7 +122,9 @@ class UrlAddress:
 
     async def dial(self) -> Link:
         from flybridge.client.transport.proof import Challenge
-        from flybridge.client.transport.websocket import Frames  # only who needs it waits for the import
+        from flybridge.client.transport.websocket import (
+            Frames,  # only who needs it waits for the import
+        )
 
         url, challenge = self.url, None
         if not url.secure:

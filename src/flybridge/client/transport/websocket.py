@@ -38,7 +38,10 @@ _log.setLevel(logging.WARNING)  # below that the library writes down headers and
 
 
 class Frames:
-    """A :class:`~flybridge.client.transport.framing.Framing`. ``challenge``: what is to be proven first."""
+    """A :class:`~flybridge.client.transport.framing.Framing`.
+
+    ``challenge`` is what the gateway has to prove before the token is sent.
+    """
 
     def __init__(self, uri: str, token: Token, challenge: Challenge | None = None) -> None:
         self.over: FlybridgeError | None = None

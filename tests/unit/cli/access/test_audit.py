@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.terminal_home import Home
 
 
+@pytest.mark.sample
 def test_what_was_done_and_refused_is_shown_and_a_change_is_found(home: Home) -> None:
     assert home.run("audit", "show").stdout == "No records have been written yet.\n"
     home.run("token", "create", "ci")

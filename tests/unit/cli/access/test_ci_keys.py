@@ -8,14 +8,14 @@ import shutil
 import pytest
 
 from flybridge.cli.runs.session import CI_KEY_ENV
-from tests.harness.terminal_home import Home
 from tests.harness.run_script import finished
+from tests.harness.terminal_home import Home
 
 EDIT = ("adhoc", "--agent", "demo", "--model", "flybridge-demo-fast")
 
 
 def make(home: Home, *args: str) -> str:
-    made = home.at_terminal("ci-key", "create", "nightly", *args, columns=200)
+    made = home.at_terminal("ci-key", "create", "nightly", "--agent", "demo", *args, columns=200)
     assert made.wait_end() == 0, made.seen
     key = made.seen.strip()
     assert key.startswith("fbc_")
@@ -43,6 +43,7 @@ def test_c03_a_mode_that_asks_less_is_refused_with_a_code_and_a_way_out(home: Ho
     assert home.sessions() == []
 
 
+@pytest.mark.sample
 def test_c03_with_a_key_a_job_chooses_the_mode(home: Home) -> None:
     key = make(home, "--mode", "acceptEdits")
     kept = home.base / "ci.key"
@@ -73,7 +74,7 @@ def test_c03_a_revoked_or_unknown_key_is_refused(home: Home) -> None:
     key = make(home, "--mode", "acceptEdits", "--days", "0")
     listed = home.at_terminal("ci-key", "list", columns=200)
     assert listed.wait_end() == 0
-    assert "nightly  acceptEdits  never" in listed.seen
+    assert "nightly  demo    acceptEdits  never" in listed.seen
     assert key not in listed.seen
     gone = home.at_terminal("ci-key", "revoke", "nightly", columns=200)
     assert gone.wait_end() == 0

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import Home
 
 
+@pytest.mark.sample
 def test_a_token_is_made_listed_and_taken_back(home: Home) -> None:
     terminal = home.at_terminal("token", "create", "ci", "--scope", "view", "--days", "1")
     assert terminal.wait_end() == 0
@@ -29,6 +32,7 @@ def test_a_token_is_made_listed_and_taken_back(home: Home) -> None:
             assert secret.rpartition(".")[2].encode() not in path.read_bytes()
 
 
+@pytest.mark.sample
 def test_a_program_makes_no_tokens(home: Home) -> None:
     done = home.run("token", "create", "ci")
     assert (done.returncode, done.stdout) == (1, "")

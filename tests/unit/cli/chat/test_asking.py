@@ -10,7 +10,7 @@ from flybridge.cli.chat.prompts import Answer
 from flybridge.model import events as ev
 from flybridge.model.commands import AnswerPermission
 from flybridge.model.ids import ItemId, PromptId
-from tests.cli.sheet import Sheet
+from tests.harness.screen_model import Sheet
 
 
 class Desk:

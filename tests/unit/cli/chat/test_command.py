@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.terminal_home import STEADY, Home
 
 
+@pytest.mark.sample
 def test_a_prompt_is_answered_and_leaving_says_how_to_come_back(home: Home) -> None:
     chat = home.demo()
     chat.say("hello")
@@ -37,6 +40,7 @@ def test_coming_back_shows_what_was_said(home: Home) -> None:
         assert chat.wait_end() == 0
 
 
+@pytest.mark.sample
 def test_two_chats_share_a_session_and_nothing_is_lost_when_both_are_killed(home: Home) -> None:
     one = home.demo(agent=STEADY)
     session = home.session()

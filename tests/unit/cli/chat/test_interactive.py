@@ -5,20 +5,18 @@ import os
 import signal
 import struct
 import termios
-import time
 
 import pytest
 
-from tests.harness.terminal_home import STEADY, WAIT_S, Home, Terminal
+from tests.harness.terminal_home import STEADY, Home, Terminal
+from tests.harness.waiting import wait_until
 
 
 def wait_for_modes(terminal: Terminal, *, given_back: bool) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while (termios.tcgetattr(terminal.side) == terminal.modes) != given_back:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: (termios.tcgetattr(terminal.side) == terminal.modes) == given_back)
 
 
+@pytest.mark.sample
 def test_escape_interrupts_the_turn(home: Home) -> None:
     chat = home.demo(agent=STEADY)
     chat.say("long")
@@ -49,12 +47,13 @@ def test_control_c_once_interrupts_the_turn(home: Home) -> None:
     assert chat.process.poll() is None
 
 
+@pytest.mark.sample
 def test_a_permission_is_denied_with_a_reason(home: Home) -> None:
     chat = home.demo()
     chat.say("run echo no")
     seen = chat.wait_for("y allow once")
     assert "┏━ permission: Bash\n┃   command: echo no" in seen
-    assert "always 1: allow Bash(echo no) — in this session" in seen
+    assert "rule 1: Always allow Bash(echo no) — in this session" in seen
     chat.type("d")
     chat.wait_for("┃ why not >")
     chat.say("not today")
@@ -162,6 +161,7 @@ def test_a_long_input_is_allowed_only_after_its_end_was_shown(home: Home) -> Non
     chat.wait_for("┗━ allowed")
 
 
+@pytest.mark.sample
 def test_a_gateway_that_dies_in_the_middle_costs_no_text_and_repeats_none(home: Home) -> None:
     chat = home.demo(agent=STEADY)
     pid = home.gateway_pid()
@@ -176,6 +176,7 @@ def test_a_gateway_that_dies_in_the_middle_costs_no_text_and_repeats_none(home: 
     chat.wait_for("two helms, one rudder")
 
 
+@pytest.mark.sample
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_the_terminal_is_given_back_when_a_signal_ends_it(home: Home, how: int) -> None:
     chat = home.demo()
@@ -216,6 +217,7 @@ def test_another_size_of_the_terminal_is_no_trouble(home: Home) -> None:
 
 def test_slash_lines_steer_the_session(home: Home) -> None:
     chat = home.demo()
+    chat.wait_for("flybridge-demo-fast")  # the agent has told its commands
     chat.say("/help")
     chat.wait_for("/rename TITLE", "the agent's own:", "/markdown", "headings, lists, a table")
     chat.say("/title Renamed")

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.cli.rendering.columns import cells
 from flybridge.cli.chat.keys import Key
 from flybridge.cli.chat.line_editor import MAX_TEXT, LineEditor
+from flybridge.cli.rendering.columns import cells
 
 NAMES = [
     *("newline", "backspace", "delete", "left", "right", "home", "end", "up", "down", "yank"),

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.terminal_home import FAST, Home
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 
 
+@pytest.mark.sample
 def test_a_piped_prompt_gets_its_answer_on_standard_output(home: Home) -> None:
     done = home.run(*DEMO, stdin="think\n")
     assert done.returncode == 0, done.stderr
@@ -26,6 +29,7 @@ def test_a_session_goes_on_without_telling_its_past_again(home: Home) -> None:
     assert done.stdout == "I thought about it: **two helms, one rudder.**\n"
 
 
+@pytest.mark.sample
 def test_a_permission_stays_open_and_is_announced(home: Home) -> None:
     done = home.run(*DEMO, "--timeout", "3", stdin="run echo hi")
     assert done.returncode == 1

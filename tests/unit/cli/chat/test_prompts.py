@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from flybridge.cli.rendering.columns import cells
+from flybridge.agents.claude.driver.convert.offers import offers_of
 from flybridge.cli.chat.prompts import PermissionBox, QuestionBox
+from flybridge.cli.rendering.columns import cells
 from flybridge.model.commands import AnswerPermission, AnswerQuestion
 from flybridge.model.events import PermissionRequested, QuestionRequested
 from flybridge.model.ids import ItemId, PromptId
+from flybridge.model.offers import Offer
 
 PROMPT = PromptId("prm_1")
 RULE = {
@@ -27,14 +29,17 @@ def permission(
     height: int = 20,
     suggestions: tuple[object, ...] = (),
     tool: str = "Bash",
+    described: bool = True,
 ) -> PermissionBox:
+    own = tuple(Raw(msgspec.json.encode(suggestion)) for suggestion in suggestions)
     event = PermissionRequested(
         prompt=PROMPT,
         tool=tool,
         input=Raw(msgspec.json.encode({"command": command})),
         digest="d1",
         reason="because",
-        suggestions=tuple(Raw(msgspec.json.encode(one)) for one in suggestions),
+        suggestions=own,
+        offers=offers_of(own) if described else (),
     )
     return PermissionBox(event, width=40, height=height)
 
@@ -69,8 +74,8 @@ def test_the_box_shows_the_input_the_reason_and_the_rules() -> None:
         ("box_top", "permission: Bash"),
         ("box", "  command: rm -rf build"),
         ("box_note", "why it asks: because"),
-        ("box_note", "always 1: allow Bash(ls) — in this sessi"),
-        ("box_note", "on"),
+        ("box_note", "rule 1: Always allow Bash(ls) — in this "),
+        ("box_note", "session"),
     ]
 
 
@@ -97,12 +102,35 @@ def test_a_long_input_can_be_denied_at_once() -> None:
 def test_always_stores_the_rule_that_was_chosen() -> None:
     never = {"type": "setMode", "mode": "bypassPermissions"}
     box = permission(suggestions=(never, RULE))
-    box.page()
+    assert ("box_note", "not offered here: 1 of the agent's sugge") in box.page()
     assert box.press("a") is None
     assert "which of the rules" in box.label
     assert box.press("2") is None  # only one is offered
     box.press("a")
     assert box.press("1") == answer("allow", remember=(1,))
+
+
+def test_a_denial_that_is_kept_is_given_as_a_denial() -> None:
+    never = Offer(label="Always deny", decision="deny", widens=False)
+    always = Offer(label="Always allow", widens=False, allows=True)
+    for offers, word in (((always, never), "allow or deny"), ((never,), "deny")):
+        event = PermissionRequested(
+            prompt=PROMPT, tool="shell", input=Raw(b"{}"), digest="d1", offers=offers
+        )
+        box = PermissionBox(event, width=40, height=20)
+        box.page()
+        assert f"a {word} always" in box.label
+        box.press("a")
+        last = len(offers)
+        assert box.press(str(last)) == answer("deny", remember=(last - 1,))
+
+
+def test_a_prompt_of_an_older_version_is_shown_without_its_suggestions() -> None:
+    box = permission(suggestions=(RULE, RULE), described=False)
+    assert ("box_note", "not offered here: 2 of the agent's sugge") in box.page()
+    assert box.press("a") is None
+    assert box.hint
+    assert box.press("y") == answer("allow")
 
 
 def test_a_denial_can_say_why() -> None:

@@ -16,6 +16,7 @@ def test_the_command_says_what_it_can_do(home: Home) -> None:
     assert "--companion-host" in home.run("serve", "--help").stdout
 
 
+@pytest.mark.sample
 def test_somebody_at_a_terminal_holds_a_device_in_their_hands(home: Home) -> None:
     home.env["FLYBRIDGE_DEFAULT_AGENT"] = STEADY
     with serving(home, *DEVICES):

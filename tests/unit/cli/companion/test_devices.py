@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.harness.terminal_home import STEADY, Home
 from tests.unit.cli.gateway.test_serve import serving
 
@@ -19,6 +21,7 @@ def listed(home: Home) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.sample
 def test_a_device_with_a_token_is_made_listed_and_taken_back(home: Home) -> None:
     flags = ("--may", "approve", "--may", "input", "--slot", "0")
     token = person(home, "devices", "pair", "--token", "--name", "the box", *flags)

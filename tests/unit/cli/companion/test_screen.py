@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from flybridge.cli.companion.screen import SLOTS, Screen
 from flybridge.cli.chat.keys import Key
+from flybridge.cli.companion.screen import SLOTS, Screen
 
 
 def status(**fields: Any) -> bytes:

@@ -2,14 +2,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from flybridge.testing import recorder
+from tests.harness.agent_programs import dialler_program
 from tests.harness.terminal_home import Home
-from tests.harness.dial_in_harness import DIALLER
 
 pytestmark = pytest.mark.needs("linux")
 
@@ -17,7 +15,7 @@ pytestmark = pytest.mark.needs("linux")
 @pytest.fixture
 def program(home: Home) -> list[str]:
     """An agent of a version that connects to us, known to the gateway as ``old``."""
-    program = [sys.executable, str(DIALLER), recorder.__file__, "--record", str(home.record)]
+    program = dialler_program(home.record)
     config = home.base / "config" / "flybridge" / "config.yaml"
     words = f"  old:\n    kind: claude\n    program: {json.dumps(program)}\n"
     config.write_text(config.read_text() + words)

@@ -24,6 +24,19 @@ def test_keys_have_short_names() -> None:
         key_of("nonsense")
 
 
+def test_options_of_an_agent_are_keys() -> None:
+    assert key_of("agents.claude.options.max_turns") == "agents.claude.options.max_turns"
+    with pytest.raises(ConfigError, match="unknown key"):
+        key_of("agents.claude.env.max_turns")
+
+
+def test_a_kind_of_agent_that_nothing_provides_is_not_set(tmp_path: Path) -> None:
+    file = tmp_path / "c.yaml"
+    with pytest.raises(ConfigError, match=r"agents\.a\.kind: must be one of claude, demo"):
+        changed(file, "agents.a.kind", "cluade", foreign=False)
+    assert "kind: demo" in changed(file, "agents.a.kind", "demo", foreign=False)
+
+
 def test_only_the_key_changes(tmp_path: Path) -> None:
     file = made(tmp_path / "c.yaml", "# a\ntitle: 'x'  # b\n\nlog_level: info\n")
     text = changed(file, "title", "new words", foreign=False)

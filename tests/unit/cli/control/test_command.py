@@ -22,6 +22,7 @@ def allowed(home: Home) -> str:
     return home.session()
 
 
+@pytest.mark.sample
 def test_a_message_is_sent_once_however_often_it_is_sent(home: Home) -> None:
     session = allowed(home)
     sent = home.run("control", "send", session, "think", *ME, "--request-id", "r1")

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from flybridge.cli.control.sender import SentLog, manners_of, named, show_progress, triple
-from flybridge.config.state_dir import StateDir
 from flybridge.config import Config
+from flybridge.config.state_dir import StateDir
 from flybridge.model.audit import Record
 from flybridge.store.audit import verify
 from flybridge.wire.control.messages import StdinProgress

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import Home
 
 
+@pytest.mark.sample
 def test_members_and_rules_are_made_shown_and_taken_back(home: Home) -> None:
     def at_terminal(*words: str) -> str:
         terminal = home.at_terminal("team", *words, columns=200)

@@ -2,10 +2,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import msgspec
+import pytest
+
+from flybridge.agents.claude.kinds import DEMO
+from flybridge.agents.kinds import About, AgentKind
+from flybridge.agents.registry import BUILT_IN, Registry
 from flybridge.cli.doctor.agents import check_agents
 from flybridge.cli.doctor.text import Check
 from flybridge.config import AgentConfig, Config
+from flybridge.model.capabilities import Capabilities
+from tests.harness.other_agent import PROGRAM, CourierAgent
 
 
 def program(folder: Path, text: str) -> tuple[str, ...]:
@@ -70,3 +79,69 @@ async def test_a_script_for_node_without_node_says_what_is_missing(tmp_path: Pat
     check = await look(words, path=str(tmp_path))
     assert check.status == "problem"
     assert "node is not on PATH" in check.fix
+
+
+async def test_an_agent_whose_kind_nothing_provides_is_a_problem() -> None:
+    config = Config(agents={"a": AgentConfig(kind="removed", program=("removed",))})
+    (check,) = await check_agents(config, {"PATH": os.environ["PATH"]})
+    assert (check.area, check.status) == ("agent a", "problem")
+    assert "agents of the kind 'removed' cannot be used: there is none" in check.text
+    assert "install the package that provides it" in check.fix
+
+
+class Unversioned(CourierAgent):
+    def capabilities(self, version_output: bytes) -> Capabilities:
+        return msgspec.structs.replace(super().capabilities(version_output), version="")
+
+
+@pytest.mark.parametrize("bundled", [True, False])
+async def test_a_program_that_comes_with_its_package_needs_no_version(
+    monkeypatch: pytest.MonkeyPatch, bundled: bool
+) -> None:
+    kind = AgentKind(
+        name="courier",
+        build=lambda settings: Unversioned(),
+        about=lambda capabilities: About(text="a part of the package"),
+        bundled=bundled,
+    )
+    kinds = Registry(built_in=[*BUILT_IN, kind], find=lambda: [])
+    monkeypatch.setattr("flybridge.cli.doctor.agents.REGISTRY", kinds)
+    config = Config(agents={"courier": AgentConfig(kind="courier", program=PROGRAM)})
+    (check,) = await check_agents(config, {"PATH": os.environ["PATH"]})
+    if bundled:
+        assert (check.status, check.text) == ("ok", "a part of the package")
+    else:
+        assert check.status == "problem"
+        assert "does not say its version" in check.text
+
+
+async def test_the_demo_comes_with_flybridge() -> None:
+    agents = {"show": AgentConfig(kind="demo", program=DEMO.program)}
+    (check,) = await check_agents(Config(agents=agents), {"PATH": os.environ["PATH"]})
+    assert (check.status, check.text) == ("ok", "comes with Flybridge, needs no key")
+
+
+@pytest.mark.parametrize("part", ["build", "about", "capabilities"])
+async def test_a_package_that_fails_is_a_problem_of_its_agent_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    class Broken(CourierAgent):
+        def capabilities(self, version_output: bytes) -> Capabilities:
+            return fail() if part == "capabilities" else super().capabilities(version_output)
+
+    def fail(*_: object) -> Any:
+        raise ZeroDivisionError("broken")
+
+    kind = AgentKind(
+        name="courier", build=fail if part == "build" else lambda settings: Broken(), about=fail
+    )
+    kinds = Registry(built_in=[*BUILT_IN, kind], find=lambda: [])
+    monkeypatch.setattr("flybridge.cli.doctor.agents.REGISTRY", kinds)
+    good = AgentConfig(kind="claude", program=program(tmp_path, says("2.1.325")))
+    agents = {"claude": good, "courier": AgentConfig(kind="courier", program=PROGRAM)}
+    checks = await check_agents(Config(agents=agents), {"PATH": os.environ["PATH"]})
+    assert [(check.area, check.status) for check in checks] == [
+        ("agent claude", "ok"),
+        ("agent courier", "problem"),
+    ]
+    assert "ZeroDivisionError: broken" in checks[1].text

@@ -6,17 +6,15 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harness.terminal_home import FAST, Home
 from tests.harness import small
-
-WAIT_S = 20.0
+from tests.harness.terminal_home import FAST, Home
+from tests.harness.waiting import WAIT_S, wait_until
 
 
 def configure(home: Home, text: str) -> Path:
@@ -77,6 +75,7 @@ def test_a_missing_agent_is_a_problem_when_it_is_the_default(home: Home) -> None
     assert checks(home)["agent claude"]["status"] == "note"
 
 
+@pytest.mark.sample
 def test_a_running_gateway_answers_for_itself(home: Home) -> None:
     home.run("chat", "--agent", "demo", "--model", FAST, stdin="think")
     found = checks(home)
@@ -144,6 +143,7 @@ def left(home: Home) -> list[Path]:
     return list(Path(home.env["TMPDIR"]).glob("flybridge-probe-*"))
 
 
+@pytest.mark.sample
 def test_a_probe_of_an_agent_that_is_as_it_was(home: Home) -> None:
     done = home.run("doctor", "--probe", "claude")
     assert (done.returncode, done.stderr) == (0, "")
@@ -186,7 +186,10 @@ def test_another_program_can_be_named(home: Home) -> None:
 def test_what_cannot_be_probed_is_said_in_one_line(home: Home) -> None:
     demo = home.run("doctor", "--probe", "demo")
     assert demo.returncode == 1
-    assert demo.stderr.endswith("(invalid_request)\n")
+    assert demo.stderr == (
+        "flybridge: agents of the kind 'demo' have no probe, so demo cannot be tried; "
+        "kinds that have one: claude (invalid_request)\n"
+    )
     nobody = home.run("doctor", "--probe", "nobody")
     assert nobody.stderr.startswith("flybridge: Unknown agent 'nobody'. Available: claude, demo")
     assert nobody.stderr.endswith(". (agent_not_found)\n")
@@ -230,9 +233,7 @@ def probing(home: Home) -> Iterator[subprocess.Popen[str]]:
 def test_a_probe_that_is_ended_leaves_nothing(
     home: Home, probing: subprocess.Popen[str], signum: int, status: int
 ) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not left(home) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: left(home))
     probing.send_signal(signum)
     assert probing.wait(WAIT_S) == status
     assert left(home) == []

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from flybridge.cli.rendering.columns import cells
 from flybridge.cli.doctor.text import (
     Check,
     check_lines,
@@ -8,6 +7,7 @@ from flybridge.cli.doctor.text import (
     opening_line,
     summary_lines,
 )
+from flybridge.cli.rendering.columns import cells
 from flybridge.cli.rendering.screen import Look
 from flybridge.probes.report import Finding, Report
 

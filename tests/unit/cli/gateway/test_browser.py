@@ -4,11 +4,12 @@ import re
 
 import pytest
 
+from tests.harness.relay import ask, relaying
 from tests.harness.terminal_home import Home
 from tests.unit.cli.gateway.test_serve import serving
-from tests.harness.relay import ask, relaying
 
 
+@pytest.mark.sample
 def test_a_person_gets_a_link_and_a_program_does_not(home: Home) -> None:
     with serving(home) as address:
         terminal = home.at_terminal("open", "--print", "--scope", "view", "--for", "Ada")

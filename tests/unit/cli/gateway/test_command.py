@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import FAST, Home
 
 
@@ -15,6 +17,7 @@ def test_without_a_gateway_it_is_said_so_and_none_is_started(home: Home) -> None
     assert not home.state.exists()
 
 
+@pytest.mark.sample
 def test_status_says_how_it_is(home: Home) -> None:
     home.run("chat", "--agent", "demo", "--model", FAST, stdin="think")
     done = home.run("gateway", "status")
@@ -25,6 +28,7 @@ def test_status_says_how_it_is(home: Home) -> None:
     assert f"process {said['pid']}," in done.stdout
 
 
+@pytest.mark.sample
 def test_stop_says_that_agents_go_on_and_the_next_gateway_finds_them(home: Home) -> None:
     home.run("chat", "--agent", "demo", "--model", FAST, stdin="think")
     first = home.gateway_pid()

@@ -5,7 +5,6 @@ import re
 import signal
 import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -13,7 +12,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.harness.terminal_home import FAST, WAIT_S, Home, Terminal
+from tests.harness.terminal_home import FAST, Home, Terminal
+from tests.harness.waiting import WAIT_S, wait_until
 
 
 @contextmanager
@@ -42,6 +42,7 @@ def get(url: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
+@pytest.mark.sample
 def test_a_server_says_where_it_is_and_prints_no_secret_to_a_log(home: Home) -> None:
     with serving(home) as address:
         assert get(f"{address}/api/v1/health")[0] == 200
@@ -171,8 +172,6 @@ def test_a_restart_leaves_time_for_nobody_to_be_lost(home: Home) -> None:
     with serving(home):
         chat = home.demo()
     chat.say("hello")
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline and "hello" not in chat.seen:
-        time.sleep(0.05)
+    wait_until(lambda: "hello" in chat.seen)
     assert isinstance(chat.process, subprocess.Popen)
     assert chat.process.poll() is None

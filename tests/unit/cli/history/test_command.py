@@ -11,11 +11,12 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.cli.history.command import history
 from flybridge.config.state_dir import StateDir
-from flybridge.agents.claude.history import ClaudeHistory
-from tests.harness.scripted_gateway import ScriptedGateway
 from tests.harness.claude_transcripts import SESSION, Writer, golden, talk
+from tests.harness.scripted_gateway import ScriptedGateway
+from tests.harness.waiting import WAIT_S
 
 SHORT = SESSION[:8]
 KILLED = "5ceb776c-f43c-42a0-969a-0439a8e6a235"
@@ -200,7 +201,7 @@ class Gateway:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
         )
-        out, err = await asyncio.wait_for(process.communicate(), 30)
+        out, err = await asyncio.wait_for(process.communicate(), WAIT_S)
         assert process.returncode is not None
         return process.returncode, out.decode(), err.decode()
 

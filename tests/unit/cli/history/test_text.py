@@ -2,15 +2,36 @@ from __future__ import annotations
 
 import pytest
 
-from flybridge.cli.history import text as tt
-from flybridge.agents.claude.transcripts.conversation import Conversation, Piece, Summary
-from flybridge.agents.claude.transcripts.doctor import Finding
-from flybridge.agents.claude.history import Transcript
-from flybridge.agents.claude.search import Found, Hit
-
-TRANSCRIPT = Transcript(
-    session="11111111-1111-4111-8111-111111111111", folder="-a", size=9, modified_ms=1000
+from flybridge.agents.history import (
+    ConversationText,
+    Finding,
+    FoundPlace,
+    FoundPlaces,
+    KeptConversation,
+    Piece,
+    Summary,
 )
+from flybridge.cli.history import text as tt
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+
+
+def kept(
+    *, title: str = "", prompt: str = "", cwd: str = "", model: str = "", problem: str = ""
+) -> KeptConversation:
+    return KeptConversation(
+        conversation=SESSION,
+        title=title,
+        prompt=prompt,
+        cwd=cwd,
+        model=model,
+        branch="",
+        started_ms=0,
+        modified_ms=1000,
+        size=9,
+        folder="-a",
+        problem=problem,
+    )
 
 
 class Sheet:
@@ -35,35 +56,40 @@ def finding(code: str, old: str, new: str, repair: str = "") -> Finding:
 
 
 def test_a_row_falls_back_on_the_prompt_and_the_folder() -> None:
-    rows = [tt.Row(transcript=TRANSCRIPT, about=Summary(prompt="hello\nthere"))]
+    rows = [kept(prompt="hello\nthere")]
     line = tt.list_lines(rows, now_ms=61_000)[1]
     assert line.split() == ["11111111", "hello", "↵", "there", "-", "-a", "1", "min", "ago"]
     assert tt.list_lines([]) == ["no conversations"]
 
 
+def test_a_row_that_cannot_be_read_shows_why() -> None:
+    row = kept(problem="no room")
+    assert "no room" in tt.list_lines([row])[1]
+    assert tt.row_object(row)["title"] == "no room"
+
+
 def test_a_table_fits_the_terminal() -> None:
-    about = Summary(title="t" * 90, cwd="/" + "d" * 90, model="m" * 40)
-    assert all(
-        len(line) <= 80
-        for line in tt.list_lines([tt.Row(transcript=TRANSCRIPT, about=about)], width=80)
-    )
+    row = kept(title="t" * 90, cwd="/" + "d" * 90, model="m" * 40)
+    assert all(len(line) <= 80 for line in tt.list_lines([row], width=80))
 
 
 def test_an_object_of_the_list_has_everything() -> None:
-    found = tt.row_object(tt.Row(transcript=TRANSCRIPT, about=Summary(title="t")))
-    assert found["session"] == TRANSCRIPT.session
+    found = tt.row_object(kept(title="t"))
+    assert found["session"] == SESSION
     assert (found["title"], found["folder"], found["size"]) == ("t", "-a", 9)
 
 
 def test_a_search_says_how_far_it_looked() -> None:
-    hit = Hit(transcript=TRANSCRIPT, uuid="u", at="2026-01-01T", who="user", excerpt="x\x1by")
-    found = Found(hits=[hit], files=2, skipped=1, stopped="9 bytes were read")
-    assert tt.hit_lines(found) == [
+    place = FoundPlace(
+        conversation=SESSION, uuid="u", at="2026-01-01T", who="user", excerpt="x\x1by"
+    )
+    found = FoundPlaces(places=[place], files=2, skipped=1, stopped="9 bytes were read")
+    assert tt.place_lines(found) == [
         "11111111  2026-01-01  user: x^[y",
         "1 lines or files could not be looked into",
         "there may be more: stopped after 9 bytes were read",
     ]
-    assert tt.hit_object(hit)["who"] == "user"
+    assert tt.place_object(place)["who"] == "user"
 
 
 @pytest.mark.parametrize(
@@ -86,14 +112,14 @@ def test_a_search_says_how_far_it_looked() -> None:
 )
 def test_each_kind_of_piece_has_its_look(piece: Piece, row: tuple[str, str]) -> None:
     sheet = Sheet()
-    tt.write_conversation(sheet, Conversation(about=Summary(), pieces=[piece]), lines=1)
+    tt.write_conversation(sheet, ConversationText(about=Summary(), pieces=[piece]), lines=1)
     assert sheet.rows[1:] == [row]
 
 
 def test_a_summary_is_not_told_again_and_other_ends_are_mentioned() -> None:
     sheet = Sheet()
     summary = Piece(kind="summary", text="s")
-    found = Conversation(about=Summary(title="t", cwd="/a"), pieces=[summary], branches=2)
+    found = ConversationText(about=Summary(title="t", cwd="/a"), pieces=[summary], branches=2)
     tt.write_conversation(sheet, found, lines=1)
     assert sheet.rows == [
         ("notice", "t · /a"),
@@ -102,17 +128,17 @@ def test_a_summary_is_not_told_again_and_other_ends_are_mentioned() -> None:
 
 
 def test_the_doctor_is_silent_about_the_sound() -> None:
-    sound = tt.Examined(transcript=TRANSCRIPT)
+    sound = tt.Examined(kept=kept())
     assert tt.examined_lines([sound]) == ["1 looked at, 0 would not resume"]
 
 
 def test_the_doctor_gives_a_verdict_for_each_version() -> None:
     findings = [finding("x", "stops", "harmless", "mend it"), finding("y", "forgets", "not known")]
     sick = tt.Examined(
-        transcript=TRANSCRIPT, findings=findings, done=["this"], backup="/b", error="and\nthat"
+        kept=kept(), findings=findings, done=["this"], backup="/b", error="and\nthat"
     )
     assert tt.examined_lines([sick]) == [
-        f"{TRANSCRIPT.session}  2.1.38: does not resume, 2.1.325: not known",
+        f"{SESSION}  2.1.38: does not resume, 2.1.325: not known",
         "  x: It ↵ is.",
         "    can be repaired: mend it",
         "  y: It ↵ is.",

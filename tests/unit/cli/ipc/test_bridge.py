@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 
 from flybridge.frontends.ipc.wire.lines import read_outbound
-from tests.client.real import RealGateway, real_gateway
+from tests.harness.gateway_process import RealGateway, real_gateway
+from tests.harness.waiting import WAIT_S
 
-WAIT_S = 30.0
+pytestmark = pytest.mark.slow  # every test starts a gateway and bridges
+
 INIT = b'{"type":"protocol_init","version":1}\n'
 Json = dict[str, Any]
 
@@ -37,7 +39,7 @@ async def start(
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "flybridge", "ipc", "--agent", agent, *flags),
-        env={**gateway.environ, "FLYBRIDGE_STATE": str(gateway.state.path)},
+        env={**gateway.env, "FLYBRIDGE_STATE": str(gateway.state)},
         cwd=gateway.work,
         stdin=asyncio.subprocess.PIPE,
         stdout=stdout,
@@ -80,6 +82,7 @@ async def ended(process: asyncio.subprocess.Process) -> int:
     return process.returncode
 
 
+@pytest.mark.sample
 async def test_a_conversation_is_had_and_gone_on_with(gateway: RealGateway) -> None:
     process = await start(gateway)
     say(process, {"type": "protocol_init", "version": 1}, {"type": "user_message", "text": "hello"})
@@ -110,7 +113,7 @@ async def test_it_starts_in_the_mode_that_is_configured_unless_a_flag_says_other
     gateway: RealGateway, configured: str, flags: list[str], mode: str
 ) -> None:
     if configured:
-        gateway.environ["FLYBRIDGE_IPC_PERMISSION_MODE"] = configured
+        gateway.env["FLYBRIDGE_IPC_PERMISSION_MODE"] = configured
     process = await start(gateway, "--new", *flags)
     say(process, {"type": "protocol_init", "version": 1}, {"type": "user_message", "text": "hello"})
     told = await until(process, "turn_complete")
@@ -222,6 +225,21 @@ async def test_it_ends_when_it_should(gateway: RealGateway) -> None:
     process.send_signal(signal.SIGTERM)
     assert await ended(process) == 0
     os.close(reading)
+
+
+async def test_under_nohup_it_goes_on_after_a_hangup(gateway: RealGateway) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what nohup does; a program inherits it
+    try:
+        process = await start(gateway, "--new")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    say(process, {"type": "protocol_init", "version": 1})
+    await until(process, "session_init")
+    process.send_signal(signal.SIGHUP)
+    for text in ("hello", "again"):  # a bridge that ends would still close one turn
+        say(process, {"type": "user_message", "text": text})
+        await until(process, "turn_complete")
+    assert await ended(process) == 0
 
 
 async def test_what_cannot_be_started_is_an_error_for_good(gateway: RealGateway) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from flybridge.cli import main
-from flybridge.cli.ipc.command import DEFAULT_AGENT
+from flybridge.cli.main import main
 from flybridge.config import Config
+from flybridge.model.agent_kinds import DEFAULT_KIND
 
 
 def test_the_command_says_what_it_is_for() -> None:
@@ -16,7 +16,7 @@ def test_the_command_says_what_it_is_for() -> None:
     assert shown.exit_code == 0
     for flag in ("--dir", "--agent", "--model", "--permission-mode", "--session", "--plugin-dir"):
         assert flag in shown.output
-    assert (DEFAULT_AGENT, Config().ipc.permission_mode) == ("claude", "acceptEdits")
+    assert (DEFAULT_KIND, Config().ipc.permission_mode) == ("claude", "acceptEdits")
 
 
 def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import os
 
 from flybridge.cli.ipc.pipes import Input, Output
+from tests.harness.waiting import WAIT_S
 
 
 async def test_what_is_written_comes_in_order_and_then_the_end() -> None:
@@ -25,11 +26,11 @@ async def test_a_long_write_is_whole_and_the_loop_goes_on_meanwhile() -> None:
     got = bytearray()
     while len(got) < len(data):  # a pipe holds far less than that
         got += await asyncio.to_thread(os.read, reading, 1 << 16)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_S):
         await task
     assert bytes(got) == data
     os.close(reading)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_S):
         await target.write(b"nobody reads this")
     assert target.gone.is_set()
     os.close(writing)

@@ -8,24 +8,29 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from flybridge.agents.claude.options import SCHEMA
 from flybridge.cli.opening.options import (
+    COMMON,
     FLAGS,
     MAX_FILE_BYTES,
     GroupedCommand,
+    flag_of,
     flags_of,
     given,
     opening_options,
     options_of,
     session_options,
 )
-from flybridge.model.capabilities import OpenSpec, Options, Transport
+from flybridge.model.capabilities import OpenSpec, Options, StartOptions
+from flybridge.model.legacy_options import to_legacy
+from flybridge.model.options import Option
 
 
 @click.command(cls=GroupedCommand)
 @opening_options
 @click.argument("words", nargs=-1)
 def command(words: tuple[str, ...], **flags: Any) -> None:
-    click.echo(msgspec.json.encode(options_of(given(flags))).decode())
+    click.echo(msgspec.json.encode(to_legacy(options_of(given(flags)))).decode())
 
 
 def run(*args: str) -> Options:
@@ -40,37 +45,48 @@ def refused(*args: str) -> str:
     return done.output
 
 
-def test_every_option_of_a_session_has_exactly_one_flag() -> None:
-    fields = [field.name for field in msgspec.structs.fields(Options)]
-    assert sorted(row.field for row in FLAGS) == sorted(fields)
+def test_every_option_has_exactly_one_flag() -> None:
+    names = [option.name for option in SCHEMA]
+    assert sorted(row.field for row in FLAGS) == sorted([*names, *(row.field for row in COMMON)])
     assert len({row.flag for row in FLAGS}) == len(FLAGS)
 
 
-def test_every_kind_of_flag_is_the_kind_of_its_field() -> None:
-    kinds = {
-        "word": str,
-        "text": str,
-        "file": str,
-        "switch": bool,
-        "count": int,
-        "money": float,
-        "words": tuple[str, ...],
-        "directories": tuple[str, ...],
-        "files": tuple[str, ...],
-        "way": Transport,
-    }
-    types = {field.name: field.type for field in msgspec.structs.fields(Options)}
-    for row in FLAGS:
-        if row.kind == "list":
-            assert types[row.field] in (tuple[str, ...], tuple[str, ...] | None)
-        else:
-            assert types[row.field] == kinds[row.kind], row.field
+def test_the_flags_of_0_1_are_all_there() -> None:
+    golden = Path(__file__).parents[3] / "golden" / "cli" / "session_flags.txt"
+    assert set(golden.read_text().split()) <= {row.flag for row in FLAGS}
+
+
+@pytest.mark.parametrize(
+    ("more", "kind"),
+    [
+        ({"type": "flag"}, "switch"),
+        ({"type": "number", "integer": True}, "count"),
+        ({"type": "number"}, "money"),
+        ({"type": "text"}, "word"),
+        ({"type": "text", "long": True}, "text"),
+        ({"type": "json"}, "text"),
+        ({"type": "choice", "choices": ("a",)}, "choice"),
+        ({"type": "path", "path": "file"}, "file"),
+        ({"type": "path", "path": "folder"}, "directory"),
+        ({"type": "list"}, "words"),
+        ({"type": "list", "commas": True}, "list"),
+        ({"type": "list", "path": "folder"}, "directories"),
+        ({"type": "list", "path": "file_or_json"}, "files"),
+    ],
+)
+def test_the_kind_of_a_flag_follows_from_the_option(more: dict[str, Any], kind: str) -> None:
+    assert flag_of(Option(name="an_option", label="x", **more))[:3] == (
+        "an_option",
+        "--an-option",
+        kind,
+    )
 
 
 def test_what_is_said_of_a_new_session_is_what_can_be() -> None:
     names = {param.name for param in command.params} - {row.field for row in FLAGS}
     known = {field.name for field in msgspec.structs.fields(OpenSpec)}
-    assert names - {"words"} <= known | {"resume", "continue_latest", "folder", "team"}
+    more = {"resume", "continue_latest", "folder", "team", "agent_option"}
+    assert names - {"words"} <= known | more
     assert {"agent", "cwd", "title", "model", "mode", "fork", "from_pr", "resume"} <= names
 
 
@@ -134,8 +150,10 @@ def test_a_file_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
 
 
 def test_options_of_another_session_are_kept_but_for_what_is_given() -> None:
-    base = Options(effort="low", betas=("a",))
-    assert options_of({"effort": "high"}, base) == Options(effort="high", betas=("a",))
+    base = StartOptions(effort="low", agent_options={"betas": ("a",)})
+    assert options_of({"effort": "high", "fast": True}, base) == StartOptions(
+        effort="high", agent_options={"betas": ("a",), "fast": True}
+    )
 
 
 def test_flags_are_called_what_they_are_called() -> None:

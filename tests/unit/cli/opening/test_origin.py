@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from flybridge.cli.opening.origin import Origin
 from flybridge.model import events as ev
-from flybridge.model.capabilities import Options
+from flybridge.model.capabilities import Options, StartOptions
 from flybridge.model.ids import TurnId
 
 TURN = TurnId("trn_1")
 OPENED = ev.SessionOpened(
-    agent="demo", cwd="/x", title="t", model="m", options=Options(effort="low")
+    agent="demo", cwd="/x", title="t", model="m", effort="low", options=Options(effort="low")
 )
 
 
@@ -25,16 +25,19 @@ def conversation(events: Sequence[ev.Event]) -> str:
 
 
 def test_it_is_what_the_session_was_opened_with_and_changed_to() -> None:
-    assert told(OPENED).options == Options(effort="low")
+    assert told(OPENED).options == StartOptions(effort="low")
     changed = told(
         OPENED,
         None,
         ev.SessionChanged(title="new"),
-        ev.SessionChanged(options=Options(effort="high")),
+        ev.SessionChanged(effort="high", agent_options={"fast": True}),
         ev.ModelChanged(model="n"),
     )
     assert (changed.agent, changed.cwd, changed.title) == ("demo", "/x", "new")
-    assert (changed.model, changed.options) == ("n", Options(effort="high"))
+    assert (changed.model, changed.options) == (
+        "n",
+        StartOptions(effort="high", agent_options={"fast": True}),
+    )
 
 
 def test_there_is_a_conversation_once_something_was_said() -> None:

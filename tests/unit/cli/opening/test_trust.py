@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.terminal_home import Home
 
 
@@ -44,6 +46,7 @@ def test_a08_a_person_is_shown_the_files_and_the_instructions(home: Home) -> Non
     assert chat.wait_end() == 1
 
 
+@pytest.mark.sample
 def test_a_person_is_asked_and_asked_once(home: Home) -> None:
     path = bring_settings(home)
     chat = home.chat("--agent", "demo", columns=300)
@@ -51,7 +54,7 @@ def test_a_person_is_asked_and_asked_once(home: Home) -> None:
     chat.say("t")
     chat.wait_for_prompt()
     listed = home.run("trust", "list")
-    assert listed.stdout == f"{home.work}\n"
+    assert listed.stdout == f"{home.work}  (demo)\n"
     again = home.chat("--agent", "demo")
     again.wait_for_prompt()
     assert "trust" not in again.seen

@@ -6,7 +6,7 @@ from msgspec import Raw
 from flybridge.cli.rendering.calls import DIFF_LINES, MAX_HELPERS, Calls
 from flybridge.model import events as ev
 from flybridge.model.ids import ItemId
-from tests.cli.sheet import Sheet
+from tests.harness.screen_model import Sheet
 
 ITEM = ItemId("i1")
 PATCH = [{"newStart": 1, "lines": [" a", "-b", "+c"]}]
@@ -103,7 +103,9 @@ def test_calls_that_change_tasks_are_told_only_until_the_list_is() -> None:
     told, sheet = calls()
     told.started(started("TaskUpdate", {"taskId": "1", "status": "done"}))
     told.returned(returned())
-    assert told.tasks(b'[{"id":"1","subject":"a"}]') == ["[ ] 1. a · 0 of 1 done"]
+    assert told.tasks(ev.Tasks(tasks=Raw(b'[{"id":"1","subject":"a"}]'))) == [
+        "[ ] 1. a · 0 of 1 done"
+    ]
     told.started(started("TaskUpdate", {"taskId": "1", "status": "open"}, "i2"))
     told.returned(returned(item="i2"))
     assert shown(sheet) == "● TaskUpdate 1: status done"
@@ -111,7 +113,7 @@ def test_calls_that_change_tasks_are_told_only_until_the_list_is() -> None:
 
 def test_a_failed_call_that_changes_tasks_is_told() -> None:
     told, sheet = calls()
-    told.tasks(b"[]")
+    told.tasks(ev.Tasks(tasks=Raw(b"[]")))
     told.started(started("TaskUpdate", {"taskId": "9"}))
     told.returned(ev.ToolResult(item=ITEM, status="error", text="no such task"))
     assert "no such task" in shown(sheet)

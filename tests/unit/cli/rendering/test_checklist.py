@@ -4,12 +4,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 
 from flybridge.cli.rendering.checklist import MAX_TASKS, Checklist
+from flybridge.model.events import Tasks
+from flybridge.model.tasks import AgentTask
 
 
 def told(checklist: Checklist, *tasks: object) -> list[str]:
-    return checklist.news(msgspec.json.encode(tasks))
+    return checklist.news(Tasks(tasks=Raw(msgspec.json.encode(tasks))))
 
 
 def task(number: str, status: str, **more: object) -> dict[str, object]:
@@ -43,8 +46,10 @@ def test_a_list_without_numbers_goes_by_place() -> None:
 
 
 def test_a_list_may_be_wrapped() -> None:
-    assert Checklist().news(b'{"tasks":[{"subject":"a"}]}') == ["[ ] a · 0 of 1 done"]
-    assert Checklist().news(b'{"odd":1}') == ['{"odd":1}']
+    assert Checklist().news(Tasks(tasks=Raw(b'{"tasks":[{"subject":"a"}]}'))) == [
+        "[ ] a · 0 of 1 done"
+    ]
+    assert Checklist().news(Tasks(tasks=Raw(b'{"odd":1}'))) == ['{"odd":1}']
 
 
 def test_a_task_is_one_line_whatever_it_says() -> None:
@@ -73,11 +78,29 @@ def test_any_list_can_be_told(tasks: list[dict[str, object]]) -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"3", b"null", b'"x"', b"nonsense"])
 def test_what_is_no_list_is_shown_as_it_is(raw: bytes) -> None:
-    assert len(Checklist().news(raw)) == 1
+    assert len(Checklist().news(Tasks(tasks=Raw(raw)))) == 1
 
 
 def test_all_of_it_can_be_asked_for() -> None:
     tasks = Checklist()
     assert tasks.lines() == []
-    tasks.news(b'[{"content":"a","status":"completed"},{"content":"b"}]')
+    told(tasks, {"content": "a", "status": "completed"}, {"content": "b"})
     assert tasks.lines() == ["[x] a", "[ ] b"]
+
+
+def typed(checklist: Checklist, *tasks: AgentTask) -> list[str]:
+    return checklist.news(Tasks(tasks=Raw(b'"the agent writes it otherwise"'), items=tasks))
+
+
+def test_a_typed_list_is_told_as_an_untyped_one() -> None:
+    checklist = Checklist()
+    first = AgentTask(id="1", text="caulk", status="in_progress", active_text="caulking")
+    second = AgentTask(id="2", text="paint", blocked_by=("1",))
+    assert typed(checklist, first, second) == [
+        "tasks: 0 of 2 done",
+        "[>] 1. caulking",
+        "[ ] 2. paint (waits for 1)",
+    ]
+    assert typed(checklist, first, second) == []
+    done = AgentTask(id="1", text="caulk", status="completed")
+    assert typed(checklist, done, second) == ["[x] 1. caulk · 1 of 2 done"]

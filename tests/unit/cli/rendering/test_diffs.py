@@ -3,9 +3,13 @@ from __future__ import annotations
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Raw
 
 from flybridge.cli.rendering import diffs
-from flybridge.cli.rendering.diffs import Signed, counted, edit_lines, made_by, patch_lines
+from flybridge.cli.rendering.diffs import Signed, counted, edit_lines, made, made_by, patch_lines
+from flybridge.model.diffs import DiffHunk
+from flybridge.model.events import Diff
+from flybridge.model.ids import ItemId
 
 lines = st.lists(st.sampled_from(["a", "b", "", "+c", "-d", "\r"]), max_size=8)
 
@@ -69,3 +73,17 @@ def test_anything_else_is_no_change() -> None:
 def test_any_patch_has_lines(value: object) -> None:
     for line in [*patch_lines(encoded(value)), *made_by(encoded(value))]:
         assert isinstance(line.row, str)
+
+
+def test_typed_hunks_are_read_before_what_the_agent_wrote_itself() -> None:
+    hunk = DiffHunk(old_start=4, new_start=5, lines=(" a", "-b", "+c", "\\ 3 more lines"))
+    event = Diff(item=ItemId("i"), path="a", patch=Raw(b'"its own form"'), hunks=(hunk,))
+    assert made(event) == [
+        Signed("@", "line 5:"),
+        Signed(" ", "a"),
+        Signed("-", "b"),
+        Signed("+", "c"),
+        Signed("@", "\\ 3 more lines"),
+    ]
+    old = Diff(item=ItemId("i"), path="a", patch=Raw(b'[{"newStart":5,"lines":["+c"]}]'))
+    assert made(old) == [Signed("@", "line 5:"), Signed("+", "c")]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from flybridge.cli.rendering.growing import GrowingTexts
 from flybridge.client.items import PreviewItem
-from tests.cli.sheet import Sheet
+from tests.harness.screen_model import Sheet
 
 
 class Told:

@@ -7,6 +7,7 @@ from msgspec import Raw
 from flybridge.cli.rendering import remarks as r
 from flybridge.model import events as ev
 from flybridge.model.ids import TurnId
+from flybridge.model.limits import UsageLimit
 
 NOW = 1_000_000
 TURN = TurnId("trn_1")
@@ -72,3 +73,12 @@ def test_a_turns_end_says_what_is_not_as_usual() -> None:
 def test_the_context_is_told_when_it_is_known(gauge: object, shown: str) -> None:
     assert r.context_text(ev.TurnEnded(turn=TURN, gauges={"context": raw(gauge)})) == shown
     assert r.context_text(ev.TurnEnded(turn=TURN)) == ""
+
+
+def test_a_typed_limit_is_told_whatever_the_agent_calls_it() -> None:
+    limit = UsageLimit(scope="seven_day", status="reached", used=1.0, resets_ms=61_000)
+    event = ev.RateLimit(status="429", resets_ms=61_000, limits=(limit,))
+    said = "seven day rate limit reached · 100% used · resets in 1 min"
+    assert r.limit_text(event, 1000) == said
+    fine = ev.RateLimit(status="fine", limits=(UsageLimit(status="ok"),))
+    assert r.limit_text(fine, 1000) == ""

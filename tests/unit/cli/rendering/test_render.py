@@ -14,7 +14,7 @@ from flybridge.client.items import EventItem, PreviewItem
 from flybridge.model import events as ev
 from flybridge.model.content import Image, Text
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, TurnId
-from tests.cli.sheet import Sheet
+from tests.harness.screen_model import Sheet
 
 ITEM, TURN, PROMPT = ItemId("i1"), TurnId("trn_1"), PromptId("p1")
 LIFE = IncarnationId("inc_1")

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from flybridge.cli.rendering.rows import Row
 from flybridge.cli.rendering.screen import Footer, Look, Screen
 from flybridge.cli.rendering.styles import STYLES
-from tests.harness.screen_model import ScreenModel
-from tests.cli.sheet import Sheet
+from tests.harness.screen_model import ScreenModel, Sheet
 
 
 class Desk:

@@ -47,7 +47,6 @@ def test_any_input_has_a_summary_and_lines(value: object) -> None:
     raw = encoded(value)
     assert isinstance(t.summary(raw), str)
     assert t.whole(raw)
-    assert isinstance(t.suggestion(raw), str)
     assert isinstance(t.helper_name(raw), str)
     assert isinstance(t.plan_of(raw), str)
 
@@ -56,26 +55,6 @@ def test_the_whole_input_is_there_and_lines_cannot_pass_for_keys() -> None:
     lines = t.whole(encoded({"command": "a\ndescription: safe", "n": [1]}))
     assert lines == ["command:", "    a", "    description: safe", "n: [1]"]
     assert t.whole(b"not json") == ["not json"]
-
-
-def test_a_suggestion_is_said_as_what_it_stores() -> None:
-    rule = {"toolName": "Bash", "ruleContent": "npm test"}
-    add = {"type": "addRules", "rules": [rule], "behavior": "allow"}
-    here = "allow Bash(npm test) — in this session"
-    assert t.suggestion(encoded({**add, "destination": "session"})) == here
-    elsewhere = t.suggestion(encoded({**add, "destination": "projectSettings"}))
-    assert elsewhere == f"{here} (asked for: this project, for everybody)"
-    mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
-    assert t.suggestion(encoded(mode)) == "switch to mode acceptEdits — in this session"
-    folders = {"type": "addDirectories", "directories": ["/x"]}
-    assert t.suggestion(encoded(folders)).startswith("allow the directories /x")
-    tool = {"type": "addRules", "rules": [{"toolName": "Write"}, 3], "behavior": "deny"}
-    assert t.suggestion(encoded(tool)).startswith("deny Write, 3")
-
-
-def test_nobody_is_offered_to_stop_being_asked() -> None:
-    assert t.suggestion(encoded({"type": "setMode", "mode": "bypassPermissions"})) == ""
-    assert t.suggestion(b'"x"') == ""
 
 
 def test_long_results_are_folded_but_not_for_one_line() -> None:

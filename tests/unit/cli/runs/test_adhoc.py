@@ -8,10 +8,12 @@ import subprocess
 import pytest
 
 from flybridge.cli.runs.session import KEY_ENV
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Script, finished
 from tests.harness.terminal_home import Home
-from tests.harness.run_script import Script, finished, steps
 
 
+@pytest.mark.sample
 @pytest.mark.conforms("S4-4.1", "S4-6.24")
 def test_a_run_for_people_prints_what_the_agent_says(home: Home) -> None:
     done = home.run("adhoc", "--agent", "recorder", steps({"say": "Hello."}, {"say": "Bye."}))

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Script, finished, marker
 from tests.harness.terminal_home import Home
-from tests.harness.run_script import Script, finished, marker, steps
 
 
+@pytest.mark.sample
 def test_runs_are_listed_with_how_they_went(home: Home) -> None:
     assert home.run("runs").stdout == "no runs\n"
     home.run("sessions", "new", "--agent", "demo")  # no run

@@ -10,8 +10,9 @@ import sys
 import pytest
 
 import flybridge.testing.recorder
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Script, finished, marker
 from tests.harness.terminal_home import Home
-from tests.harness.run_script import Script, finished, marker, steps
 
 ASK = {"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"}
 COLOUR = {
@@ -26,6 +27,7 @@ def asking(*questions: object) -> dict[str, object]:
     return {"tool": "AskUserQuestion", "input": {"questions": list(questions)}, "ask": True}
 
 
+@pytest.mark.sample
 @pytest.mark.conforms("S4-3.1", "S4-6.17", "S4-2.1", "S4-exit")
 def test_a_run_starts_works_and_completes(home: Home) -> None:
     script = finished(home, prompt=steps({"say": "Well done."}), run="run_mine")
@@ -107,6 +109,7 @@ def test_questions_of_the_agent_are_asked_and_answered(home: Home) -> None:
     assert said.count("flybridge:") <= 3
 
 
+@pytest.mark.sample
 def test_a_permission_is_a_question_too(home: Home) -> None:
     for value, ran in (("allow", True), ("no", False)):
         script = Script(home)

@@ -19,9 +19,11 @@ from flybridge.errors import (
     StorageFullError,
 )
 from flybridge.frontends.runs.wire.messages import RunConfig
-from tests.harness.terminal_home import Home
+from tests.harness.agent_programs import steps
 from tests.harness.random_runs import Story
-from tests.harness.run_script import Script, finished, marker, steps, until
+from tests.harness.run_script import Script, finished, marker
+from tests.harness.terminal_home import Home
+from tests.harness.waiting import wait_until
 
 ASK = {"tool": "Bash", "input": {"command": "echo hi"}, "ask": True, "result": "hi"}
 CANARY = 'kanarienvogel-"7"-ü'
@@ -107,7 +109,7 @@ def test_a_secret_is_hidden_by_the_next_gateway_too(home: Home) -> None:
     assert shorter["payload"]["question_id"] == question["payload"]["question_id"]
     assert "4 characters" in shorter["payload"]["validation"]
     script.answer(question, f"{CANARY}\n{again}")
-    until(lambda: "executed" in home.record.read_text().split("Key?")[-1], "the agent has it")
+    wait_until(lambda: "executed" in home.record.read_text().split("Key?")[-1], "the agent has it")
     next_gateway(home)
     go.touch()
     script.end()
@@ -126,7 +128,7 @@ def next_gateway(home: Home) -> None:
         status = home.run("gateway", "status", "--json")
         return status.returncode == 0 and json.loads(status.stdout)["pid"] != killed
 
-    until(is_there, "the next gateway")
+    wait_until(is_there, "the next gateway")
 
 
 def asking(home: Home) -> Script:

@@ -7,16 +7,27 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from flybridge.cli import early_signals
 from flybridge.cli.runs.signals import EarlySignals, SignalledError, available
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Script
 from tests.harness.terminal_home import Home
-from tests.harness.run_script import WAIT_S, Script, steps
+from tests.harness.waiting import WAIT_S
 
 STALL = steps({"say": "working"}, {"stall": 60})
+
+
+@pytest.fixture(autouse=True)
+def hangups() -> Iterator[None]:
+    """Let programs start with SIGHUP as at a terminal, also when the tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
@@ -57,7 +68,9 @@ def test_c09_a_signal_in_the_first_moments_gives_one_terminal_frame(
 def test_c09_whenever_a_signal_comes_there_is_one_end(home: Home, number: signal.Signals) -> None:
     home.run("runs")
     caught = 0
-    for delay_ms in (*range(0, 120, 15), *range(120, 310, 30)):
+    for delay_ms in (*range(0, 120, 15), *range(120, 310, 30), *range(400, 4000, 200)):
+        if delay_ms > 300 and caught > 5:
+            break  # only a busy machine needs longer to start the program
         script = Script(home)
         script.start(STALL)
         time.sleep(delay_ms / 1000)  # the point in time is what is tried here
@@ -65,6 +78,8 @@ def test_c09_whenever_a_signal_comes_there_is_one_end(home: Home, number: signal
             script.process.pid, signal.SIGHUP
         )
         script.kill(number)
+        if not handled:  # it lives on if it was started with the signal ignored, as in a shell job
+            script.kill(signal.SIGKILL)
         status, said = script.end()
         if handled:  # before that, not a line of ours has run
             caught += 1
@@ -72,6 +87,24 @@ def test_c09_whenever_a_signal_comes_there_is_one_end(home: Home, number: signal
             assert [frame["type"] for frame in script.terminal] == ["run.cancelled"], delay_ms
             assert "Traceback" not in said
     assert caught > 5
+
+
+def test_c09_under_nohup_a_run_goes_on_after_a_hangup(home: Home) -> None:
+    home.run("runs")
+    go = home.base / "go"
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # what nohup does; a program inherits it
+    script = Script(home)
+    deadline = time.monotonic() + WAIT_S
+    while not catches(script.process.pid, signal.SIGTERM):
+        assert time.monotonic() < deadline
+    script.kill(signal.SIGHUP)  # while it is still being imported
+    script.start(steps({"say": "working"}, {"wait_file": str(go)}))
+    script.wait_for("run.started")
+    script.kill(signal.SIGHUP)
+    assert not catches(script.process.pid, signal.SIGHUP)
+    go.touch()
+    assert script.end()[0] == 0
+    assert [frame["type"] for frame in script.terminal] == ["run.completed"]
 
 
 def test_c09_a_run_for_people_is_cancelled_early_too(home: Home) -> None:

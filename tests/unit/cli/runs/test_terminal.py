@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import marker
 from tests.harness.terminal_home import FAST, Home
-from tests.harness.run_script import marker, steps
 
 
 def test_a_run_is_shown_and_left_when_it_is_over(home: Home) -> None:

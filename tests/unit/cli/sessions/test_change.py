@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import Home
 from tests.unit.cli.sessions.test_open import at_terminal
 
@@ -36,6 +38,7 @@ def test_with_a_wrong_one_among_them_nothing_is_changed(home: Home) -> None:
     assert home.session() == session
 
 
+@pytest.mark.sample
 def test_delete_asks_a_person_and_refuses_a_program(home: Home) -> None:
     session = opened(home)
     assert "say --yes" in home.run("sessions", "delete", session).stderr

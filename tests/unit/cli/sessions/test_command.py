@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.harness.terminal_home import FAST, Home
+import pytest
+
 from tests.harness.older_keeper import with_pipes
+from tests.harness.terminal_home import FAST, Home
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 
@@ -28,6 +30,7 @@ def test_closed_sessions_are_listed_only_when_asked_for(home: Home) -> None:
     assert "closed" in home.run("sessions", "list", "--all").stdout
 
 
+@pytest.mark.sample
 def test_show_prints_the_conversation_and_json_every_event(home: Home) -> None:
     home.run(*DEMO, stdin="think")
     session = home.session()
@@ -67,6 +70,7 @@ def test_follow_goes_on_until_the_session_is_gone(home: Home) -> None:
     assert err == ""
 
 
+@pytest.mark.sample
 def test_kill_ends_the_agent_and_keeps_the_session(home: Home) -> None:
     home.run(*DEMO, stdin="think")
     session = home.session()

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import FAST, Home
 from tests.unit.cli.sessions.test_open import at_terminal
 
 DEMO = ("chat", "--agent", "demo", "--model", FAST)
 
 
+@pytest.mark.sample
 def test_a_session_is_written_to_standard_output_or_to_a_file(home: Home) -> None:
     home.run(*DEMO, stdin="think")
     short = home.session()[4:10]

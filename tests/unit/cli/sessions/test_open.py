@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.harness.terminal_home import FAST, Home, Terminal
 
 
@@ -28,6 +30,7 @@ def test_what_cannot_be_opened_is_wrong_usage(home: Home) -> None:
     assert done.stderr.endswith("(agent_start)\n")
 
 
+@pytest.mark.sample
 def test_resume_goes_on_chatting_and_brings_the_agent_back(home: Home) -> None:
     home.run("chat", "--agent", "demo", "--model", FAST, stdin="think")
     home.run("sessions", "kill", home.session())

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from msgspec import UNSET
 
-from flybridge.client.control.sender import Sender, Target
 from flybridge.client.control.channels import HttpChannel, Inbox, UnixChannel
-from flybridge.config.state_dir import StateDir
+from flybridge.client.control.sender import Sender, Target
 from flybridge.client.transport.tokens import Token
 from flybridge.client.transport.url import UrlAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import (
     GatewayError,
     GatewayUnreachableError,
@@ -26,21 +26,20 @@ from flybridge.model.deliveries import Stage
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control.messages import StdinProgress
-from tests.client.real import RealGateway, real_gateway
+from tests.harness.gateway_process import RealGateway, real_gateway
 
 
 @pytest.fixture
 async def gateway(short_tmp: Path) -> AsyncIterator[RealGateway]:
     async with real_gateway(short_tmp) as one:
-        one.state.prepare()
-        one.token = one._authority().create_token("sender", frozenset({"control"}))
+        one.token = one.create_token("sender", frozenset({"control"}))
         members = (
             Member(team="default", name="here", principal=f"uid:{os.geteuid()}"),
             Member(team="default", name="there", principal=f"token:{Token(one.token).id}"),
         )
         rules = (Rule(effect="allow", team="default"),)
-        TeamFile(one.state.teams).save(Teams(members=members, rules=rules))
-        await one.serve()
+        TeamFile(one.state_dir.teams).save(Teams(members=members, rules=rules))
+        one.serve()
         yield one
 
 
@@ -62,8 +61,8 @@ def said(gateway: RealGateway) -> list[str]:
 
 async def test_by_socket_and_by_url_it_is_the_same_protocol(gateway: RealGateway) -> None:
     here = await opened(gateway, "here")
-    near = Sender(UnixChannel(gateway.state), shelf=Inbox(gateway.state.inbox))
-    far = Sender(HttpChannel(UrlAddress(gateway.url, Token(gateway.token))))
+    near = Sender(UnixChannel(gateway.state_dir), shelf=Inbox(gateway.state_dir.inbox))
+    far = Sender(HttpChannel(UrlAddress(gateway.address, Token(gateway.token))))
     there = Target(**{**_fields(here), "sender": "there"})
     assert (await near.stdin(here, "near", request_id="r")).result == "ok"
     assert (await far.stdin(there, "far", request_id="r")).result == "ok"
@@ -73,8 +72,8 @@ async def test_by_socket_and_by_url_it_is_the_same_protocol(gateway: RealGateway
         assert (await one.capabilities(target)).result == "ok"
     long = "long " * (300 << 10)
     told: list[StdinProgress] = []
-    inbox = Inbox(gateway.state.inbox)
-    asking = Sender(UnixChannel(gateway.state), shelf=inbox, progress=told.append)
+    inbox = Inbox(gateway.state_dir.inbox)
+    asking = Sender(UnixChannel(gateway.state_dir), shelf=inbox, progress=told.append)
     assert (await asking.stdin(here, long)).result == "ok"
     assert [one.stage for one in told][-3:] == ["verified", "accepted", "written"]
     gateway.kill()
@@ -84,13 +83,13 @@ async def test_by_socket_and_by_url_it_is_the_same_protocol(gateway: RealGateway
     again = await near.stdin(here, "near", request_id="r")
     assert (again.result, again.duplicate) == ("ok", True)
     assert sorted(said(gateway)) == sorted(["warm", "near", "far", long])
-    assert list(gateway.state.inbox.iterdir()) == []
+    assert list(gateway.state_dir.inbox.iterdir()) == []
 
 
 @pytest.mark.parametrize("agent", ["recorder", "demo"])
 async def test_every_agent_is_steered_alike(gateway: RealGateway, agent: str) -> None:
     target = await opened(gateway, "here", agent)
-    sender = Sender(UnixChannel(gateway.state))
+    sender = Sender(UnixChannel(gateway.state_dir))
     can = (await sender.capabilities(target)).capabilities
     assert can is not UNSET
     assert (can.live, can.steer, can.echo, can.interrupt) == (True, True, True, True)
@@ -115,8 +114,8 @@ async def test_a_token_that_was_revoked_is_told_so(gateway: RealGateway) -> None
     good = Token(gateway.token)
     wrong = Token(f"fbt_{good.id}.{'x' * 43}")
     with pytest.raises((GatewayError, NotAuthenticatedError)):
-        await Sender(HttpChannel(UrlAddress(gateway.url, wrong))).capabilities(target)
-    ack = await Sender(HttpChannel(UrlAddress(gateway.url, good))).capabilities(target)
+        await Sender(HttpChannel(UrlAddress(gateway.address, wrong))).capabilities(target)
+    ack = await Sender(HttpChannel(UrlAddress(gateway.address, good))).capabilities(target)
     assert ack.result == "not_found"
 
 

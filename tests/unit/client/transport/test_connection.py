@@ -12,8 +12,8 @@ from msgspec import Raw
 from flybridge.client.transport.connection import Connection
 from flybridge.client.transport.feed import LAGGED_BYTES
 from flybridge.client.transport.link import LAGGED
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.unix import UnixAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import (
     BusyError,
     GatewayError,
@@ -24,15 +24,10 @@ from flybridge.errors import (
 )
 from flybridge.model.events import Notice
 from flybridge.wire.native.messages import DetachedLine, EventLine, PreviewLine
-from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving
+from tests.harness.waiting import until
 
 CLOSE = Raw(b'{"type":"close"}')
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
-    async with serving(StateDir(short_tmp / "s")) as gateway:
-        yield gateway
 
 
 @pytest.fixture

@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybridge.client.transport.http import MAX_BODY, MAX_HEAD, Answer, AnswerReader, request, to_error
+from flybridge.client.transport.http import (
+    MAX_BODY,
+    MAX_HEAD,
+    Answer,
+    AnswerReader,
+    request,
+    to_error,
+)
 from flybridge.errors import (
     FlybridgeError,
     GatewayError,

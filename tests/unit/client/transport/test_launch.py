@@ -10,7 +10,7 @@ import pytest
 from flybridge.client.transport.launch import gateway_argv, refuse_inside_agent, start_and_reach
 from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
-from tests.harness.scripted_gateway import until
+from tests.harness.waiting import until
 
 
 def python(code: str) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from flybridge.client.transport.framing import Lines
 from flybridge.client.transport.link import Link
 from flybridge.errors import GatewayUnreachableError, LocalProtocolError, RemoteProtocolError
+from tests.harness.waiting import WAIT_S
 
 WELCOME = b'{"type":"welcome","proto":1,"version":"1","generation":1,"principal":"me"}\n'
 
@@ -84,7 +85,7 @@ async def test_nothing_is_written_to_who_is_gone() -> None:
 
 async def test_silence_is_asked_about_once_and_then_it_is_lost() -> None:
     link, transport = await made(Pinging(), ping_s=0.01)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(WAIT_S):
         while link.lost is None:
             await asyncio.sleep(0.005)
     assert transport.written == [b"ping\n"]

@@ -6,11 +6,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.client.transport.http import Answer
 from flybridge.client.transport.proof import Challenge
 from flybridge.client.transport.tokens import Token
 from flybridge.errors import GatewayError, GatewayUnreachableError
-from flybridge.auth.authority import FILE_SCOPES, Authority
 from flybridge.store.credentials import CredentialFile
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.unix import UnixAddress
+from flybridge.config.state_dir import StateDir
 from flybridge.errors import GatewayError, GatewayUnreachableError
 from tests.harness.scripted_gateway import serving
 

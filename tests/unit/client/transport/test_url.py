@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from flybridge.client.gateway import Client
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.tokens import Token
 from flybridge.client.transport.url import Url, UrlAddress, parse_url
 from flybridge.errors import (
@@ -20,20 +18,9 @@ from flybridge.errors import (
     NotAuthenticatedError,
     RemoteProtocolError,
 )
-from tests.harness.scripted_gateway import ScriptedGateway, serving
+from tests.harness.scripted_gateway import ScriptedGateway
 from tests.harness.scripted_url import TOKEN, ScriptedUrl, listening, response
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
-    async with serving(StateDir(short_tmp / "s")) as gateway:
-        yield gateway
-
-
-@pytest.fixture
-async def door(gateway: ScriptedGateway) -> AsyncIterator[ScriptedUrl]:
-    async with listening(gateway) as door:
-        yield door
+from tests.harness.waiting import WAIT_S
 
 
 def client_of(door: ScriptedUrl) -> Client:
@@ -198,7 +185,7 @@ async def test_a_certificate_nobody_vouches_for_gets_nothing(
 
 async def test_a_server_that_does_not_speak_tls_is_named(door: ScriptedUrl) -> None:
     address = UrlAddress(door.url.replace("http", "https"), Token(TOKEN))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(WAIT_S):
         with pytest.raises(GatewayError):
             await address.connect("test")
 

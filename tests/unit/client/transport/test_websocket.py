@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,7 +16,6 @@ from websockets.server import ServerProtocol
 
 from flybridge.client.gateway import Client
 from flybridge.client.items import EventItem, PreviewItem
-from flybridge.config.state_dir import StateDir
 from flybridge.client.transport.tokens import Token
 from flybridge.client.transport.url import UrlAddress
 from flybridge.client.transport.websocket import MAX_MESSAGE_BYTES, Frames, to_end
@@ -31,8 +29,9 @@ from flybridge.errors import (
     TooManyTriesError,
 )
 from flybridge.model.events import Notice
-from tests.harness.scripted_gateway import SESSION, ScriptedGateway, serving, until
-from tests.harness.scripted_url import TOKEN, ScriptedUrl, closing, listening, text_frame
+from tests.harness.scripted_gateway import SESSION, ScriptedGateway
+from tests.harness.scripted_url import TOKEN, ScriptedUrl, closing, text_frame
+from tests.harness.waiting import until
 
 
 class Pair:
@@ -235,18 +234,6 @@ def test_the_library_never_logs_what_passes_by() -> None:
 
 
 # ---- for real ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[ScriptedGateway]:
-    async with serving(StateDir(short_tmp / "s")) as gateway:
-        yield gateway
-
-
-@pytest.fixture
-async def door(gateway: ScriptedGateway) -> AsyncIterator[ScriptedUrl]:
-    async with listening(gateway) as door:
-        yield door
 
 
 @pytest.fixture
