@@ -66,7 +66,7 @@ export default defineConfig({
   },
   worker: { format: "es", rolldownOptions: { output: { chunkFileNames: chunkName } } },
   build: {
-    outDir: "../src/flybridge/server/built",
+    outDir: "../src/flybridge/frontends/http/built",
     emptyOutDir: true,
     target: BROWSERS,
     cssTarget: BROWSERS,

@@ -14,7 +14,7 @@ const ALONE = ["src/text/code.test.tsx"];
 export default defineConfig({
   plugins: [react()],
   test: {
-    testTimeout: 30_000, // a bound for what hangs, on a machine that has much else to do
+    testTimeout: 60_000, // a bound for what hangs, on a machine that has much else to do
     pool: "threads",
     isolate: false,
     maxWorkers: "100%", // the first process only waits for them

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 from tests.engines.remote import Engine
+from tests.harness.waiting import wait_until
 from tests.web.rig import Place
 
-WAIT_S = 15.0
 ENTER, ESCAPE, SHIFT, CONTROL = "\ue007", "\ue00c", "\ue008", "\ue009"
 # Whatever goes wrong from here on is remembered: no exception, no violation of our policy, nothing
 # that is worth a message may happen.
@@ -71,11 +70,9 @@ class Page:
 
     def wait(self, expression: str) -> Any:
         """Wait until this is something; what it is."""
-        deadline = time.monotonic() + WAIT_S
-        while not (found := self.get(expression)):
-            assert time.monotonic() < deadline, f"never: {expression}; seen: {self.text()}"
-            time.sleep(0.03)
-        return found
+        return wait_until(
+            lambda: self.get(expression), lambda: f"{expression}; seen: {self.text()}"
+        )
 
     def text(self) -> str:
         return str(self.get("document.body.innerText"))

@@ -19,8 +19,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.harness.waiting import WAIT_S
+
 START_S = 60.0
-WAIT_S = 60.0
 ENOUGH = 1 << 16
 LIBRARIES = Path("/usr/lib")
 MINI = "*/webkit2gtk-4.*/MiniBrowser"  # the browser that comes with WebKitGTK, to be driven

@@ -6,8 +6,8 @@ import itertools
 import time
 from collections.abc import Callable
 
-from tests.harness.terminal_home import STEADY
 from tests.engines.page import CONTROL, ENTER, ESCAPE, SHIFT, Page
+from tests.harness.terminal_home import STEADY
 from tests.web.rig import Served
 
 LOG = "document.querySelector('[role=log]')"

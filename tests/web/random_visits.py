@@ -16,7 +16,8 @@ from urllib.error import HTTPError
 
 from playwright.sync_api import Error, Locator, Page
 
-from tests.harness.terminal_home import STEADY, WAIT_S
+from tests.harness.terminal_home import STEADY
+from tests.harness.waiting import WAIT_S
 from tests.web.rig import Served
 from tests.web.wire import Wire
 

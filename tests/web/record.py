@@ -15,7 +15,8 @@ from typing import Any
 from playwright.sync_api import Page, WebSocket, sync_playwright
 
 from tests.harness.browsers import chromium
-from tests.harness.terminal_home import STEADY, WAIT_S
+from tests.harness.terminal_home import STEADY
+from tests.harness.waiting import WAIT_S
 from tests.repo.tree import ROOT
 from tests.web.rig import Served, Visit
 

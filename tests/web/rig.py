@@ -11,9 +11,7 @@ import json
 import os
 import re
 import signal
-import subprocess
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,18 +20,32 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.harness import leftovers
 from tests.harness.browsers import chromium
-from tests.harness.terminal_home import FAST, NO_MARK, WAIT_S, Home
-from tests.repo.tree import ROOT
+from tests.harness.gateway_process import GatewayProcess
 from tests.harness.login import headers_in
+from tests.harness.terminal_home import FAST, Home
+from tests.harness.waiting import WAIT_S, wait_until
+from tests.repo.tree import ROOT
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 Theme = Literal["dark", "light"]
 SIZES = {"desk": (1360, 860), "tablet": (900, 1100), "phone": (390, 844), "narrow": (320, 640)}
 Size = Literal["desk", "tablet", "phone", "narrow"]
+# A page on a loaded machine, or with a real agent behind it, takes seconds. Playwright's own bound
+# of an expectation is 5 s.
+PAGE_WAIT_MS = 30_000
+SAY_WAIT_MS = 50_000  # the gateway answers before the request for it ends
+expect.set_options(timeout=PAGE_WAIT_MS)
 # the console says nothing about some violations; the document always has an event
 REPORT = """
 document.addEventListener("securitypolicyviolation", (event) => {
@@ -49,7 +61,8 @@ def port_of(address: str) -> int:
 class Place(Protocol):
     """A gateway that serves, whatever agents it has."""
 
-    address: str
+    @property
+    def address(self) -> str: ...
 
     @property
     def port(self) -> int: ...
@@ -63,34 +76,29 @@ class Served(Home):
     def __init__(self, base: Path, *args: str) -> None:
         super().__init__(base)
         self._args = args
-        self._process: subprocess.Popen[str] | None = None
-        self.address = ""
+        self._gateway = GatewayProcess(base, env=self.env)
         self.login: Any = None  # what a browser keeps of it
 
-    def serve(self, port: int = 0) -> None:
-        process = self.start("serve", "--port", str(port), *self._args)
-        assert process.stdout is not None
-        first = process.stdout.readline()
-        found = re.fullmatch(r"Flybridge is at (\S+)\n", first)
-        if found is None:
-            raise AssertionError((first, *process.communicate(timeout=WAIT_S)))
-        self._process, self.address = process, found[1]
+    @property
+    def address(self) -> str:
+        return self._gateway.address
 
     @property
     def port(self) -> int:
-        return port_of(self.address)
+        return self._gateway.port
+
+    def serve(self, port: int = 0) -> None:
+        self._gateway.env = self.env
+        self._gateway.serve(*self._args, port=port)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        assert self._process is not None
-        self._process.send_signal(how)
-        self._process.communicate(timeout=WAIT_S)
-        self._process = None
+        self._gateway.send(how)
+        self._gateway.wait()
 
     def restart(self, how: signal.Signals = signal.SIGKILL) -> None:
         """End it, by default without a word, and start it at the same place."""
-        port = self.port
         self.stop(how)
-        self.serve(port)
+        self.serve(self.port)
 
     def link(self) -> str:
         """A link that logs one browser in, once: as a person at a terminal gets it."""
@@ -117,16 +125,15 @@ class Served(Home):
     def say(self, session: str, text: str, request: str, until: str = "done") -> Any:
         """Send a message, as another device would; by default wait for the end of the turn."""
         command = {"type": "send_input", "content": [{"type": "text", "text": text}]}
-        body = {"command": command, "request": request, "until": until, "wait_ms": 20_000}
-        return self.call("POST", f"/sessions/{session}/commands", body)
+        body = {"command": command, "request": request, "until": until, "wait_ms": SAY_WAIT_MS}
+        outcome = self.call("POST", f"/sessions/{session}/commands", body)
+        assert outcome.get("error") != "in_progress", outcome
+        return outcome
 
     def answer(self, session: str, **decision: Any) -> None:
         """Decide the oldest open permission of a session, as another device would: by default
         it is allowed. Waits until one is open."""
-        deadline = time.monotonic() + WAIT_S
-        while not (found := self._asked_by(session)):
-            assert time.monotonic() < deadline, "nothing is asked"
-            time.sleep(0.02)
+        found = wait_until(lambda: self._asked_by(session), "an open permission")
         prompt = {name: found[0][name] for name in ("prompt", "digest")}
         command = {"type": "answer_permission", "decision": "allow", **prompt, **decision}
         body = {"command": command, "request": f"answer-{prompt['prompt']}", "until": "accepted"}
@@ -141,12 +148,9 @@ class Served(Home):
             terminal.close()
         with ThreadPoolExecutor(1) as thread:  # the browser's loop is this thread's
             thread.submit(asyncio.run, self._end_all()).result(WAIT_S)
-        if self._process is not None:
-            self._process.communicate(timeout=WAIT_S)
-        left = leftovers.wait_until_gone(NO_MARK, self.base, WAIT_S, own=True)
-        for one in left:
-            leftovers.kill(one.pid)
-        assert left == []
+        if self._gateway.is_running:
+            self._gateway.wait()
+        leftovers.expect_none_below(self.base)
 
 
 class Visit:
@@ -169,7 +173,7 @@ class Visit:
             locale="en-GB",
             timezone_id="UTC",
         )
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(PAGE_WAIT_MS)
         self.context.add_init_script(REPORT)
 
     def expect(self, pattern: str) -> None:
@@ -238,10 +242,12 @@ def served(
 
 
 @contextmanager
-def served_in(browser: Browser, base: Path, *args: str) -> Iterator[Served]:
+def served_in(
+    browser: Browser, base: Path, *args: str, make: type[Served] = Served
+) -> Iterator[Served]:
     """A gateway that serves on a free port, with these options, and that a browser is logged in
     at; all of it ends at the end."""
-    gateway = Served(base, *args)
+    gateway = make(base, *args)
     try:
         gateway.serve()
         visit = Visit(browser, gateway, theme="dark", size="desk", login=None)

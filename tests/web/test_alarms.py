@@ -6,7 +6,7 @@ import json
 
 from playwright.sync_api import expect
 
-from tests.harness.runtime_harness import steps
+from tests.harness.agent_programs import steps
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, findings
 

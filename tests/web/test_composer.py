@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import FilePayload, Locator, Page, expect
 
+from tests.harness.terminal_home import SLOW
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Size, Theme
 
@@ -113,7 +114,7 @@ def test_what_is_said_without_a_gateway_is_said_once_it_is_back(
     say(page, "hello")
     expect(page.get_by_text("When the connection is back")).to_be_visible()
     gateway.serve(port)
-    expect(log(page)).to_contain_text("Hello from the demo agent", timeout=15_000)
+    expect(log(page)).to_contain_text("Hello from the demo agent")
     expect(log(page).get_by_role("article", name="You")).to_have_count(1)
 
 
@@ -123,8 +124,8 @@ def test_what_is_said_without_a_gateway_is_said_once_it_is_back(
 def test_a_message_waits_for_the_end_of_the_turn_and_can_be_changed(
     gateway: Served, visitor: Visitor
 ) -> None:
-    _, page = opened(gateway, visitor, model=PATIENT)
-    say(page, "count")
+    _, page = opened(gateway, visitor, agent=SLOW, model="")
+    say(page, "long")
     page.get_by_label("When to send").select_option("After this turn")
     say(page, "thimk")
     waiting = page.get_by_role("list", name="Messages that wait")
@@ -139,7 +140,7 @@ def test_a_message_waits_for_the_end_of_the_turn_and_can_be_changed(
     expect(waiting).not_to_contain_text("never mind")
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(waiting).not_to_be_visible()
-    expect(log(page)).not_to_contain_text("Nobody stopped me")
+    expect(log(page)).not_to_contain_text("That was all of it")
     expect(log(page)).to_contain_text("hidden")
 
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.harness.terminal_home import SLOW
 from tests.harness.login import KEY_HEADER, headers_in
+from tests.harness.terminal_home import SLOW
+from tests.harness.waiting import wait_until
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit
 from tests.web.wire import LOST, Wire, through_wire
@@ -83,7 +84,10 @@ def test_twenty_cuts_in_one_answer_leave_every_word_once(
     expect(fresh).to_contain_text("Interrupted")
     # not only when the whole of it came: at no moment was a word missing, or there twice
     assert all(without_last_line(fresh).startswith(one) for one in seen)
-    assert log.inner_text() == fresh.inner_text()
+    wait_until(
+        lambda: log.inner_text() == fresh.inner_text(),
+        lambda: f"{log.inner_text()!r} to be {fresh.inner_text()!r}",
+    )
 
 
 def test_a_lost_connection_is_seen_and_comes_back(

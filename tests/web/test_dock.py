@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,14 @@ from tests.web.conftest import Visitor
 from tests.web.rig import SIZES, Served, Size, Theme
 
 _requests = (f"dock-{number}" for number in itertools.count())
-# presses a button in the very moment it is there
+# presses a button that is not there yet in the very moment it is
 EAGER = """
 (name) => {
   window.pressed = 0;
+  const buttons = () => [...document.querySelectorAll("button")];
+  const before = new Set(buttons());
   new MutationObserver(() => {
-    const found = [...document.querySelectorAll("button")].find((one) => one.textContent === name);
+    const found = buttons().find((one) => one.textContent === name && !before.has(one));
     if (found && window.pressed === 0) { window.pressed += 1; found.click(); }
   }).observe(document.body, { childList: true, subtree: true });
 }
@@ -44,6 +47,12 @@ def button(page: Page, name: str) -> Locator:
     return dock(page).get_by_role("button", name=name)
 
 
+def refuse(page: Page, name: str = "Deny") -> None:
+    """Open the form of a refusal: what is typed next is its reason."""
+    button(page, name).click()
+    expect(dock(page).get_by_role("textbox")).to_be_focused()
+
+
 def prompts(gateway: Served, session: str) -> list[dict[str, Any]]:
     """What is open, as the gateway sees it."""
     found: list[dict[str, Any]] = gateway.call("GET", f"/sessions/{session}")["prompts"]
@@ -58,6 +67,7 @@ def log(page: Page) -> Locator:
 
 
 @pytest.mark.conforms("audit: component, permission dialog")
+@pytest.mark.sample
 def test_a_command_is_allowed_once(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open(f"/s/{asked(gateway, 'run echo ahoy')}")
     expect(dock(page).get_by_text("echo ahoy", exact=True)).to_be_visible()
@@ -86,7 +96,7 @@ def test_a_changed_command_is_what_runs(gateway: Served, visitor: Visitor) -> No
 
 def test_a_refusal_reaches_the_agent_with_its_words(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open(f"/s/{asked(gateway, 'run echo ahoy')}")
-    button(page, "Deny").click()
+    refuse(page)
     page.keyboard.type("Read the manual instead")
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("Read the manual instead")
@@ -99,7 +109,7 @@ def test_a_change_is_shown_before_it_is_allowed(gateway: Served, visitor: Visito
     button(page, "Allow once").click()
     expect(dock(page)).to_contain_text("Wants to change a file")
     expect(dock(page)).to_contain_text('cheer = "!" * 3')
-    button(page, "Deny").click()
+    refuse(page)
     page.keyboard.press("Enter")
     expect(dock(page)).to_have_count(0)
 
@@ -110,7 +120,7 @@ def test_a_plan_is_reviewed(gateway: Served, visitor: Visitor) -> None:
     plan = page.get_by_role("heading", name="Give the boat a second helm")
     expect(plan).to_have_count(1)  # before those who are asked, and nowhere else
     expect(dock(page).locator(plan)).to_be_visible()
-    button(page, "Keep planning").click()
+    refuse(page, "Keep planning")
     page.keyboard.type("Smaller steps")
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("I stay in plan mode")
@@ -160,16 +170,18 @@ def test_a_prompt_answered_elsewhere_says_so_and_goes(gateway: Served, visitor: 
 
 
 def test_abuse_37_prompts_are_shown_one_at_a_time(gateway: Served, visitor: Visitor) -> None:
-    page = visitor().open(f"/s/{asked(gateway, 'parallel')}")
+    session = asked(gateway, "parallel")
+    page = visitor().open(f"/s/{session}")
     expect(dock(page)).to_have_count(1)
     expect(dock(page)).to_contain_text("1 of 2")
     expect(dock(page).get_by_text("date", exact=True)).to_be_visible()
     page.evaluate(EAGER, "Allow once")
     button(page, "Allow once").click()
     expect(dock(page).get_by_text("pwd", exact=True)).to_be_visible()
-    assert page.evaluate("window.pressed") == 1  # at once, and it did not count
+    page.wait_for_function("window.pressed === 1")  # at once, and it did not count
+    assert len(prompts(gateway, session)) == 1
     expect(dock(page)).not_to_contain_text("1 of 2")
-    button(page, "Deny").click()
+    refuse(page)
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("Both are settled")
 
@@ -237,7 +249,7 @@ def test_abuse_35_a_command_is_read_to_its_end_before_it_is_allowed(
     assert len(prompts(gateway, session)) == 1
     button(page, "Show the end").click()
     expect(button(page, "Allow once")).to_be_enabled()
-    assert dock(page).locator("pre").inner_text().endswith("rm -rf /tmp/boat")
+    expect(dock(page).locator("pre")).to_have_text(re.compile("rm -rf /tmp/boat$"))
 
 
 def test_abuse_35_and_59_nothing_in_a_command_is_unseen(gateway: Served, visitor: Visitor) -> None:
@@ -280,15 +292,15 @@ def test_abuse_57_58_and_59_what_an_agent_writes_is_only_read(
     page.on("request", lambda one: wanted.append(one.url))
     page.on("dialog", lambda one: wanted.append(f"dialog {one.message}"))
     page.goto(f"{gateway.address}/s/{asked(gateway, f'run {evil}')}")
-    button(page, "Deny").click()
+    refuse(page)
     page.keyboard.insert_text(evil)  # the demo agent repeats the reason as its own Markdown
     page.keyboard.press("Enter")
     expect(log(page)).to_contain_text("That did not happen, and I respect it")
+    expect(log(page).get_by_role("blockquote")).to_contain_text("␛]52;c;AAAA␇�2J")
     strange = "script, iframe, math, [onload], [onerror], [srcdoc], a[href^='javascript']"
     assert page.locator(f"main :is({strange})").count() == 0
     assert page.locator("main img[src^=http]").count() == 0
     assert all(one.startswith((gateway.address, "data:", "blob:")) for one in wanted), wanted
-    expect(log(page).get_by_role("blockquote")).to_contain_text("␛]52;c;AAAA␇�2J")
 
 
 def test_abuse_13_an_address_names_no_other_gateway(gateway: Served, visitor: Visitor) -> None:

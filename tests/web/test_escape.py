@@ -7,11 +7,11 @@ import itertools
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.harness.terminal_home import SLOW
 from tests.web.conftest import Visitor
 from tests.web.rig import Served
 
 _requests = (f"escape-{number}" for number in itertools.count())
-PATIENT = "flybridge-demo"  # the demo agent at the pace of a reader
 
 
 def field(page: Page) -> Locator:
@@ -48,17 +48,18 @@ def test_a_form_of_a_prompt_is_left_first(gateway: Served, visitor: Visitor) -> 
     gateway.say(session, "run echo ahoy", next(_requests), until="written")
     page = visitor().open(f"/s/{session}")
     dock(page).get_by_role("button", name="Deny").click()
+    expect(dock(page).get_by_role("textbox")).to_be_focused()
     page.keyboard.press("Escape")
     expect(dock(page).get_by_role("button", name="Allow once")).to_be_visible()
     expect(dock(page)).to_be_focused()
 
 
 def test_a_turn_is_stopped(gateway: Served, visitor: Visitor) -> None:
-    session = gateway.new_session(next(_requests), model=PATIENT)
+    session = gateway.new_session(next(_requests), agent=SLOW, model="")
     page = visitor().open(f"/s/{session}")
     field(page).fill("count")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("log")).to_contain_text("1 2 3")
+    expect(page.get_by_role("log")).to_contain_text("I count to")
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
     expect(page.get_by_role("log")).not_to_contain_text("Nobody stopped me")

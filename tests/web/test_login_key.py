@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.abuse.rig import WebSocket
+from tests.abuse.clients import WebSocket
 from tests.harness.login import KEY_HEADER, headers_in
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit, served

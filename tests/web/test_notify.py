@@ -6,6 +6,7 @@ import itertools
 
 from playwright.sync_api import Page, expect
 
+from tests.harness.waiting import wait_until
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Visit
 
@@ -32,6 +33,11 @@ Object.defineProperty(document, "visibilityState", { get: () => away() ? "hidden
 def told(page: Page) -> list[tuple[str, str, bool]]:
     noted = page.evaluate("window.noted.map((one) => [one.title, one.body, one.closed])")
     return [(title, body, closed) for title, body, closed in noted]
+
+
+def expect_told(page: Page, *wanted: tuple[str, str, bool]) -> None:
+    """Wait until these notifications were shown, and no others."""
+    wait_until(lambda: told(page) == [*wanted], lambda: f"{wanted}, and not {told(page)}")
 
 
 def look_away(page: Page) -> None:
@@ -73,10 +79,10 @@ def test_a_prompt_nobody_sees_is_told_once_and_withdrawn(gateway: Served, visito
     session = ask(gateway, "Somewhere else")
     expect(page).to_have_title("(1) History · Flybridge")
     expect(page.get_by_role("status").first).to_have_text("Somewhere else: Wants to run a command.")
-    assert told(page) == [("Somewhere else", "Wants to run a command", False)]
+    expect_told(page, ("Somewhere else", "Wants to run a command", False))
     answer(gateway, session)
     expect(page).to_have_title("History · Flybridge")
-    assert told(page) == [("Somewhere else", "Wants to run a command", True)]
+    expect_told(page, ("Somewhere else", "Wants to run a command", True))
 
 
 def test_a_click_on_it_leads_to_the_prompt(gateway: Served, visitor: Visitor) -> None:
@@ -85,6 +91,7 @@ def test_a_click_on_it_leads_to_the_prompt(gateway: Served, visitor: Visitor) ->
     session = ask(gateway, "Click me")
     expect(page).to_have_title("(1) History · Flybridge")
     expect(page.get_by_role("status").first).to_contain_text("Click me")
+    expect_told(page, ("Click me", "Wants to run a command", False))
     page.evaluate("noted[0].dispatchEvent(new Event('click'))")
     expect(page).to_have_url(f"{gateway.address}/s/{session}")
     expect(page.get_by_role("region", name="Waiting for you")).to_be_focused()

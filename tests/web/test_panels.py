@@ -59,6 +59,7 @@ def test_every_key_can_be_another_one(gateway: Served, visitor: Visitor) -> None
     page.keyboard.press("Alt+k")
     expect(panel.get_by_role("button", name="Keys for Clear the view: Alt+K")).to_be_visible()
     page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
     page.keyboard.press("Alt+k")
     expect(page.get_by_role("button", name="Show what was cleared")).to_be_visible()
 

@@ -73,6 +73,8 @@ def test_nothing_is_wider_than_the_smallest_phone(
     page = visitor(size="narrow").open(path)
     page.get_by_role("navigation", name="Places").wait_for()
     page.wait_for_load_state("networkidle")
+    if "/s/" in path:
+        expect(page.get_by_text("That is all of it.")).to_be_visible()
     assert not overflows(page)
 
 
@@ -111,6 +113,7 @@ def test_what_can_be_hit_in_a_session_is_large_enough(
     page.keyboard.press("Alt+o")  # every tool is open
     assert page.evaluate(TOO_SMALL, MIN_TARGET) == []
     page.get_by_role("navigation", name="Places").get_by_text("Inspector").click()
+    expect(page.get_by_role("tab")).to_have_count(4)
     for tab in page.get_by_role("tab").all():
         tab.click()
         assert page.evaluate(TOO_SMALL, MIN_TARGET) == []

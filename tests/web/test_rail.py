@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -63,6 +64,7 @@ def test_arrows_move_between_sessions(gateway: Served, visitor: Visitor) -> None
     new(gateway, "The second")
     page = visitor().open()
     rows = rail(page).locator("[data-row]")
+    expect(rail(page).get_by_role("link", name="The second")).to_be_visible()
     rows.first.focus()
     page.keyboard.press("ArrowDown")
     expect(rows.nth(1)).to_be_focused()
@@ -120,7 +122,8 @@ def test_a_session_is_forked(gateway: Served, visitor: Visitor) -> None:
     page = visitor().open(f"/s/{session}")
     choose(page, "The trunk", "Fork")
     expect(rail(page).get_by_role("link", name="The trunk")).to_have_count(2)
-    assert not page.url.endswith(session)
+    expect(page).not_to_have_url(f"{gateway.address}/s/{session}")
+    expect(page).to_have_url(re.compile("/s/ses_"))
 
 
 def test_a_session_is_exported(gateway: Served, visitor: Visitor, tmp_path: Path) -> None:

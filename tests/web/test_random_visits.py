@@ -26,6 +26,7 @@ def browser_args(wire: Wire) -> list[str]:
     return [wire.browser_arg]
 
 
+@pytest.mark.timeout(300)  # fourteen steps, and two waits of a minute at their end
 @pytest.mark.parametrize("seed", SEEDS)
 def test_whatever_happens_everybody_sees_the_same_and_all_is_done_once(
     gateway: Served, visitor: Visitor, wire: Wire, seed: int

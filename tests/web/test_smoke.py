@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import Visitor
 from tests.web.rig import Served
 
+pytestmark = pytest.mark.sample  # what `make test` tries in a browser
+
 
 def test_a_link_from_the_terminal_leads_to_the_page(visitor: Visitor) -> None:
     page = visitor(logged_in=False).log_in()
     page.wait_for_selector("#root > *")
-    assert page.title().startswith("Flybridge")
+    expect(page).to_have_title(re.compile("^Flybridge"))
 
 
 def test_the_login_asks_a_browser_only_that_was_in_before(
@@ -32,8 +36,10 @@ def test_a_view_begins_without_a_word_on_the_console(visitor: Visitor, path: str
 def test_a_page_that_breaks_our_policy_fails_its_test(visitor: Visitor) -> None:
     visit = visitor()
     page = visit.open()
-    page.evaluate("document.body.setAttribute('style', 'color: red')")
-    page.evaluate("try { document.body.innerHTML = '<p>' } catch {}")
+    with page.expect_console_message(lambda one: "style-src" in one.text):
+        page.evaluate("document.body.setAttribute('style', 'color: red')")
+    with page.expect_console_message(lambda one: "trusted-types" in one.text.lower()):
+        page.evaluate("try { document.body.innerHTML = '<p>' } catch {}")
     with page.expect_event("pageerror"):
         page.evaluate("setTimeout(() => { throw new Error('nobody catches this') })")
     with pytest.raises(AssertionError, match="nobody catches this"):

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
+from tests.harness.terminal_home import SLOW
+from tests.harness.waiting import wait_until
 from tests.web.conftest import Visitor
+from tests.web.looking import PAINTED
 from tests.web.rig import Served, Visit
 
 _names = itertools.count()
+# How far a box is scrolled, once it rests: a turn of the wheel takes several frames.
+AT_REST = """
+async (box) => {
+  for (let tops = [NaN]; ; tops = [box.scrollTop, ...tops.slice(0, 2)]) {
+    if (tops.length === 3 && tops.every((one) => one === tops[0])) return tops[0];
+    await new Promise((painted) => requestAnimationFrame(painted));
+  }
+}
+"""
 
 
 def opened(gateway: Served, visitor: Visitor, *said: str) -> tuple[str, Page]:
@@ -33,11 +44,12 @@ def test_markdown_becomes_a_page(gateway: Served, visitor: Visitor) -> None:
 
 @pytest.mark.conforms("stream-json §18 page")
 def test_text_grows_as_it_is_said(gateway: Served, visitor: Visitor) -> None:
-    session = gateway.new_session(f"timeline-{next(_names)}", model="")  # at a talking pace
+    session = gateway.new_session(f"timeline-{next(_names)}", agent=SLOW, model="")
     page = visitor().open(f"/s/{session}")
     gateway.say(session, "count", f"say-{next(_names)}", until="written")
-    expect(page.get_by_role("log")).to_contain_text("3")
+    expect(page.get_by_role("log")).to_contain_text("I count to")
     expect(page.get_by_role("log")).to_contain_text("Writes · ")
+    expect(page.get_by_role("log")).to_contain_text("Stop me with Esc")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("log")).to_contain_text("Interrupted")
@@ -52,9 +64,10 @@ def test_thoughts_are_one_line_once_they_are_over(gateway: Served, visitor: Visi
 
 
 def test_while_it_thinks_it_says_so(gateway: Served, visitor: Visitor) -> None:
-    session = gateway.new_session(f"timeline-{next(_names)}", model="")  # at a talking pace
+    session = gateway.new_session(f"timeline-{next(_names)}", agent=SLOW, model="")
     page = visitor().open(f"/s/{session}")
-    gateway.say(session, "think about boats", f"say-{next(_names)}", until="written")
+    words = "think about boats" + " and boats" * 100  # longer than any page takes to show it
+    gateway.say(session, words, f"say-{next(_names)}", until="written")
     expect(page.get_by_role("log")).to_contain_text("Thinks · ")
 
 
@@ -76,14 +89,22 @@ def test_what_was_opened_stays_open(gateway: Served, visitor: Visitor) -> None:
     expect(line).to_have_attribute("aria-expanded", "true")
 
 
+def scroll_up(page: Page, by: int) -> float:
+    """Turn the wheel once the end of a long answer is shown; how far the log is scrolled then."""
+    log = page.get_by_role("log")
+    expect(log.get_by_text("That was all of it.")).to_be_in_viewport()
+    expect(log).to_have_attribute("data-following", "true")
+    log.evaluate(AT_REST)
+    log.hover()
+    page.mouse.wheel(0, -by)
+    expect(log).to_have_attribute("data-following", "false")
+    return float(log.evaluate(AT_REST))
+
+
 def test_reading_further_up_is_left_alone(gateway: Served, visitor: Visitor) -> None:
     session, page = opened(gateway, visitor, "markdown", "markdown", "long")
     log = page.get_by_role("log")
-    expect(log).to_have_attribute("data-following", "true")
-    log.hover()
-    page.mouse.wheel(0, -900)
-    expect(log).to_have_attribute("data-following", "false")
-    before = log.evaluate("box => box.scrollTop")
+    before = scroll_up(page, 900)
     gateway.say(session, "hello", f"say-{next(_names)}")
     pill = page.get_by_role("button", name="Latest")
     expect(pill).to_contain_text("new")
@@ -119,21 +140,13 @@ class Held:
         self._server.send(self._waiting.pop(0))
 
 
-def wait_until(page: Page, is_so: Callable[[], bool]) -> None:
-    for _ in range(400):
-        if is_so():
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError("it did not happen")
-
-
 def top_of(line: Locator) -> float:
     return float(line.evaluate("line => line.getBoundingClientRect().top"))
 
 
 def test_older_lines_do_not_move_what_is_read(gateway: Served, visitor: Visitor) -> None:
     """Neither while an answer streams, nor where they join what is there; what is open stays so."""
-    session = gateway.new_session(f"timeline-{next(_names)}")
+    session = gateway.new_session(f"timeline-{next(_names)}", agent=SLOW)  # for now without pauses
     gateway.say(session, "large tools", f"say-{next(_names)}")
     pace = {"command": {"type": "set_model", "model": "flybridge-demo"}, "until": "accepted"}
     gateway.call("POST", f"/sessions/{session}/commands", {**pace, "request": f"n-{next(_names)}"})
@@ -141,7 +154,8 @@ def test_older_lines_do_not_move_what_is_read(gateway: Served, visitor: Visitor)
     held = Held(visitor(size="phone"))
     page = held.page
     page.goto(f"{gateway.address}/s/{session}")
-    wait_until(page, held.is_asked)
+    # the page's events are handled during calls to it
+    wait_until(lambda: page.evaluate("true") and held.is_asked(), "the question for older lines")
     log = page.get_by_role("log")
     log.evaluate("box => box.scrollTo(0, 0)")
     expect(log).to_have_attribute("data-following", "false")
@@ -152,6 +166,7 @@ def test_older_lines_do_not_move_what_is_read(gateway: Served, visitor: Visitor)
     expect(button).to_have_attribute("aria-expanded", "true")
     edge = log.locator("[data-entry]:not([data-members])").first.get_attribute("data-entry")
     first = log.locator(f'[data-entry="{edge}"]')
+    page.evaluate(PAINTED)
     before = top_of(first)
     held.let_through()
     same = log.locator(f'[data-members~="{members[-1]}"]')
@@ -166,13 +181,11 @@ def test_what_grows_above_does_not_move_what_is_read(gateway: Served, visitor: V
     _, page = opened(gateway, visitor, "markdown", "markdown", "long")
     log = page.get_by_role("log")
     log.evaluate("box => { box.style.overflowAnchor = 'none'; }")
-    log.hover()
-    page.mouse.wheel(0, -300)
-    expect(log).to_have_attribute("data-following", "false")
+    scroll_up(page, 300)
     read = log.get_by_text("That is all of it.").last
     before = top_of(read)
     log.locator("[data-entry]").first.evaluate("line => { line.style.minHeight = '700px'; }")
-    page.wait_for_timeout(100)
+    page.evaluate(PAINTED)
     assert abs(top_of(read) - before) < 2
 
 
@@ -191,7 +204,7 @@ def test_a_long_session_is_fetched_in_pages(gateway: Served, visitor: Visitor) -
         log.evaluate("box => box.scrollTo(0, 0)")
         return hello.count() == 1
 
-    wait_until(page, is_there)
+    wait_until(is_there, "the first line of the session")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.harness.terminal_home import SLOW
 from tests.web.conftest import Visitor
 from tests.web.rig import Served, Size
 
@@ -70,7 +71,7 @@ def test_a_denial_stays_open_with_its_words(gateway: Served, visitor: Visitor) -
 def test_a_tool_counts_its_seconds_and_says_that_it_was_interrupted(
     gateway: Served, visitor: Visitor
 ) -> None:
-    session = gateway.new_session(f"tools-{next(_names)}", model="")  # seconds are seconds
+    session = gateway.new_session(f"tools-{next(_names)}", agent=SLOW, model="")
     page = visitor().open(f"/s/{session}")
     gateway.say(session, "slow-tool", f"say-{next(_names)}", until="written")
     gateway.answer(session)
@@ -118,6 +119,8 @@ def test_a_change_of_ten_thousand_lines_can_be_read_and_decided(
     card = page.locator("[data-tool=Edit]")
     expect(card).to_have_attribute("data-status", "ok")
     card.get_by_role("button", name="Show the whole change").click()
+    # the rest of the change is fetched: only then is its end where the box ends
+    expect(card).to_contain_text("5000 lines added, 5000 removed")
     card.get_by_role("group").evaluate("box => box.scrollTo(0, box.scrollHeight)")
     expect(card).to_contain_text("value_9999 = 10000")
 
@@ -137,7 +140,8 @@ def test_a_picture_that_a_tool_brought_back_is_seen(gateway: Served, visitor: Vi
     card = page.locator("[data-tool=Read]")
     expect(card).to_contain_text("picture")
     card.get_by_role("button").first.click()
-    picture = card.get_by_role("img", name="What Read brought back")
+    picture = card.locator("img")  # until it is fetched, something else stands in its place
+    expect(picture).to_have_accessible_name("What Read brought back")
     expect(picture).to_be_visible()
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") == 480
 

@@ -93,6 +93,8 @@ def test_every_kind_of_prompt_fits(
     if word != "markdown":
         dock = page.get_by_role("region", name="Waiting for you")
         whole(dock.locator("button").last)
+    else:
+        expect(page.get_by_text("That is all of it.")).to_be_visible()
     assert_fits(page)
 
 

@@ -47,6 +47,7 @@ export type SessionEvent =
   | SessionClosedEvent
   | AgentStartedEvent
   | AgentConnectedEvent
+  | AgentAcceptsInputEvent
   | AgentReadyEvent
   | AgentExitedEvent
   | HistoryEvent
@@ -269,8 +270,9 @@ export interface CancelQueuedCommand {
  * Decide an open permission prompt.
  *
  * `digest` is the prompt's own, as it was shown: an answer cannot land on another input.
- * `updated_input` changes what the tool gets; `remember` names suggestions by index, and
- * `place` where they are to hold: beyond this session they need the right to administer.
+ * `updated_input` changes what the tool gets; `remember` names offers that belong to this
+ * decision, by index, and `place` where they are to hold: beyond this session they need the
+ * right to administer.
  */
 export interface AnswerPermissionCommand {
   type: "answer_permission";
@@ -378,13 +380,25 @@ export interface SessionOpenedEvent {
   continued?: boolean;
   /** gone on with the conversation of a pull request */
   from_pr?: string;
+  effort?: string;
+  /** 0: no limit */
+  budget_usd?: number;
+  /** Default: "stdio". */
+  transport?: "by_hand" | "socket" | "stdio";
+  /** the agent's own, by name */
+  agent_options?: Record<string, boolean | number | number | string | string[]>;
+  /** the same as 0.1 wrote it; goes away after one release */
   options?: Options;
+  /** of the agent; "": written before kinds were recorded */
+  kind?: string;
+  /** of the agent's program, if it was known */
+  version?: string;
 }
 
 /**
- * What else may be wanted of an agent, in every life of its session.
+ * Hold Claude's options as 0.1 wrote and read them; kept for one release.
  *
- * An agent that cannot do one of these does not start. JSON is given as text.
+ * Everything inside uses `StartOptions`, which this form is converted to.
  */
 export interface Options {
   effort?: string;
@@ -431,7 +445,11 @@ export interface SessionChangedEvent {
   type: "session.changed";
   title?: string | null;
   archived?: boolean | null;
-  /** from the next life of the agent on */
+  /** this and agent_options: from the next life of the agent on */
+  effort?: string | null;
+  /** all of them */
+  agent_options?: Record<string, boolean | number | number | string | string[]> | null;
+  /** the same as 0.1 wrote it; goes away after one release */
   options?: Options | null;
 }
 
@@ -449,15 +467,27 @@ export interface AgentStartedEvent {
   resumed?: boolean;
 }
 
-/** The keeper holds the process and its channels; from here on input can be written. */
+/** The keeper holds the process and its channels; from here on lines can be written. */
 export interface AgentConnectedEvent {
   type: "agent.connected";
   incarnation: string;
   /** a restarted gateway found it alive */
   adopted?: boolean;
+  /** False: messages wait for `agent.accepts_input` Default: true. */
+  accepts_input?: boolean;
 }
 
-/** What the agent says of itself; comes again whenever it says it anew. */
+/** An agent that had to get ready after it was connected takes messages now. */
+export interface AgentAcceptsInputEvent {
+  type: "agent.accepts_input";
+  incarnation: string;
+}
+
+/**
+ * Describe the agent, in its own words; comes again whenever it describes itself anew.
+ *
+ * Whether it takes messages is said by `agent.accepts_input`.
+ */
 export interface AgentReadyEvent {
   type: "agent.ready";
   agent_session?: string;
@@ -617,6 +647,28 @@ export interface ToolStartedEvent {
   parent?: string;
   /** the whole input, when it is too long for a row */
   blob?: string;
+  /** "": written before calls had a kind (session/old_tools.py) */
+  kind?: "agent" | "edit" | "execute" | "fetch" | "mcp" | "other" | "plan" | "read" | "search" | "task" | "think" | "";
+  subject?: ToolSubject;
+}
+
+/**
+ * What a call is about, in few words: each field may be empty, and each has a limit.
+ *
+ * A text that was cut ends with a space and an ellipsis. `paths` names every file, or none
+ * when they are too many or too long: a part of them could pass for the whole.
+ */
+export interface ToolSubject {
+  /** in words: a description, a pattern, a query */
+  title?: string;
+  /** that it runs */
+  command?: string;
+  /** of the files it reads or changes, or where it searches */
+  paths?: string[];
+  /** the change it asks for: lines that begin with "+", "-", " " or "@@" */
+  diff?: string;
+  /** that it fetches */
+  url?: string;
 }
 
 export interface ToolResultEvent {
@@ -634,9 +686,21 @@ export interface DiffEvent {
   type: "diff";
   item: string;
   path: string;
+  /** the agent's own form; to be read from `hunks`, where they are */
   patch: unknown;
   /** all of the patch, when it is too long for a row */
   blob?: string;
+  hunks?: DiffHunk[];
+}
+
+/** A part of a file that was changed. A new file has no old lines, a deleted one no new ones. */
+export interface DiffHunk {
+  old_start?: number;
+  old_lines?: number;
+  new_start?: number;
+  new_lines?: number;
+  /** begin with " ", "-" or "+"; with "\\" a remark on the hunk */
+  lines?: string[];
 }
 
 export interface PlanEvent {
@@ -649,7 +713,25 @@ export interface PlanEvent {
 
 export interface TasksEvent {
   type: "tasks";
+  /** the agent's own list; to be read from `items`, where they are */
   tasks: unknown;
+  items?: AgentTask[];
+}
+
+/** One entry of the agent's list of tasks. */
+export interface AgentTask {
+  /** "": the entries have no names of their own */
+  id?: string;
+  text?: string;
+  /** pending, in_progress, completed, or a word of the agent's own Default: "pending". */
+  status?: string;
+  /** what to show instead of the text while it is in progress */
+  active_text?: string;
+  /** the sub-agent it belongs to */
+  owner?: string;
+  /** ids of the tasks that wait for this one */
+  blocks?: string[];
+  blocked_by?: string[];
 }
 
 export interface PermissionRequestedEvent {
@@ -662,12 +744,63 @@ export interface PermissionRequestedEvent {
   item?: string;
   parent?: string;
   reason?: string;
+  /** deprecated: the agent's own form of `offers`, by index */
   suggestions?: unknown[];
+  /** what can be accepted along with it, by index */
+  offers?: Offer[];
   /** Default: true. */
   can_edit?: boolean;
   /** the kind of sub-agent that asks; "": the main agent */
   agent?: string;
   detail?: unknown;
+  /** of the call, as in tool.started */
+  kind?: "agent" | "edit" | "execute" | "fetch" | "mcp" | "other" | "plan" | "read" | "search" | "task" | "think" | "";
+  subject?: ToolSubject;
+}
+
+/**
+ * One offer of a permission prompt, as it takes effect when `place` is the session.
+ *
+ * `decision`: the answer that it belongs to; it can be accepted with no other.
+ * `durable`: it holds after this agent process has ended.
+ * `widens`: it changes how the agent decides what to ask about (a permission mode, a sandbox),
+ * or it removes rules that deny or ask. Adding rules about tools, commands or folders, and
+ * removing those that allow, does not widen.
+ * `mode`: the permission mode that it sets, if it sets one.
+ * `label`: what accepting it does, in words, for example "Always allow". A front end shows the
+ * label together with `rules` and `folders`; these three tell everything that is kept. An
+ * offer without a label cannot be described, and front ends do not let people choose it.
+ */
+export interface Offer {
+  /** the agent's own id of it, or its index */
+  id?: string;
+  label?: string;
+  /** Default: "user". */
+  scope?: "once" | "project" | "session" | "user";
+  /** Default: true. */
+  widens?: boolean;
+  /** Default: true. */
+  durable?: boolean;
+  mode?: string;
+  /** it only adds permissions: `rules` and `folders` are allowed from now */
+  allows?: boolean;
+  rules?: OfferRule[];
+  folders?: string[];
+  /** Default: "allow". */
+  decision?: "allow" | "deny";
+  /** the answer may choose a place other than the session */
+  placed?: boolean;
+  /** the place that the agent suggests Default: "session". */
+  place?: "local" | "project" | "session" | "user";
+}
+
+/** A rule about one tool. */
+export interface OfferRule {
+  tool: string;
+  /** what the tool may be asked to do; None: anything */
+  pattern?: string | null;
+  /** of the tool; "": the driver does not know */
+  kind?: "agent" | "edit" | "execute" | "fetch" | "mcp" | "other" | "plan" | "read" | "search" | "task" | "think" | "";
 }
 
 export interface PermissionClosedEvent {
@@ -677,8 +810,10 @@ export interface PermissionClosedEvent {
   by?: string;
   message?: string;
   edited?: boolean;
-  /** suggestions that hold from here on */
+  /** deprecated: the agent's own form of `offers` */
   rules?: unknown[];
+  /** accepted: they hold from here on */
+  offers?: Offer[];
   /** and where */
   place?: string;
   /** what was allowed instead of what was asked, if it was edited */
@@ -700,11 +835,31 @@ export interface QuestionRequestedEvent {
   type: "question.requested";
   prompt: string;
   questions: unknown;
+  /** sha256 of the whole questions: what an answer is bound to */
   digest: string;
   item?: string;
   parent?: string;
   /** the kind of sub-agent that asks; "": the main agent */
   agent?: string;
+  /** the same, typed; nothing: only `questions` has them */
+  asked?: PromptQuestion[];
+}
+
+/** One question of a prompt. Other words than the suggested answers may be given, too. */
+export interface PromptQuestion {
+  text: string;
+  /** what its answer is filed under; "": the text itself */
+  id?: string;
+  header?: string;
+  options?: QuestionOption[];
+  /** several of the options may be chosen */
+  multi?: boolean;
+}
+
+/** A suggested answer. `label` is what an answer says. */
+export interface QuestionOption {
+  label: string;
+  description?: string;
 }
 
 export interface QuestionClosedEvent {
@@ -726,6 +881,19 @@ export interface ContextCompactedEvent {
 export interface BackgroundChangedEvent {
   type: "background.changed";
   tasks?: unknown[];
+  /** the same, typed */
+  running?: BackgroundTask[];
+}
+
+/** A command or a sub-agent that runs beside the conversation. */
+export interface BackgroundTask {
+  /** what the command stop_task names */
+  id: string;
+  /** execute, agent, or a word of the agent's own */
+  kind?: string;
+  title?: string;
+  /** Default: "running". */
+  status?: string;
 }
 
 export interface ModeChangedEvent {
@@ -750,6 +918,20 @@ export interface RateLimitEvent {
   status: string;
   resets_ms?: number;
   detail?: unknown;
+  /** the one it is about first */
+  limits?: UsageLimit[];
+}
+
+/** One limit, in terms that hold for every agent. */
+export interface UsageLimit {
+  /** the time or the thing that is counted: five_hour, seven_day, requests */
+  scope?: string;
+  /** Default: "unknown". */
+  status?: "ok" | "reached" | "unknown" | "warning";
+  /** 0.0 to 1.0, and more where it can be exceeded */
+  used?: number | null;
+  resets_ms?: number;
+  account?: string;
 }
 
 export interface NoticeEvent {
@@ -822,14 +1004,22 @@ export interface SessionView {
   queue: QueuedView[];
   tools: ToolView[];
   labels: Record<string, string>;
+  /** goes away after one release: see effort, budget_usd and agent_options */
   options: Options;
   /** the agent's own id of the conversation */
   agent_session: string;
   /** how many things run beside the conversation */
   background: number;
   gauges: Record<string, unknown>;
+  effort?: string;
+  budget_usd?: number;
+  /** Default: "stdio". */
+  transport?: "by_hand" | "socket" | "stdio";
+  agent_options?: Record<string, boolean | number | number | string | string[]>;
   /** the agent talks over "sockets" or "pipes"; "": neither, or no agent */
   agent_io?: string;
+  /** of the agent; "": opened before kinds were recorded */
+  kind?: string;
 }
 
 export interface PromptView {
@@ -838,6 +1028,8 @@ export interface PromptView {
   tool: string;
   digest: string;
   since_ms: number;
+  /** "": it is a question */
+  tool_kind?: "agent" | "edit" | "execute" | "fetch" | "mcp" | "other" | "plan" | "read" | "search" | "task" | "think" | "";
 }
 
 export interface QueuedView {

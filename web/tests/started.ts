@@ -37,3 +37,14 @@ export function start(
   app.start();
   return { app, gateway, shelf, cupboard };
 }
+
+/** A page with the browser's own storage, which has not started yet: for tests of components. */
+export function pageApp(gateway = new FakeGateway()): App {
+  return new App({
+    open: gateway.open,
+    shelf: sessionStorage,
+    cupboard: localStorage,
+    newId: () => "id",
+    schedule: (run) => run(),
+  });
+}

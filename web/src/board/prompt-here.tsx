@@ -38,7 +38,7 @@ export function PromptHere({ session, whose, prompt }: Props): ReactNode {
       <header className={dock.head}>
         <h3>{title}</h3>
         {prompt.kind === "permission" && !isPlan(prompt) && (
-          <span className={dock.tool}>{toolName(prompt.tool)}</span>
+          <span className={dock.tool}>{toolName(prompt.tool, prompt.toolKind)}</span>
         )}
       </header>
       <Ways {...{ prompt, answer, guard, may, form, setForm }} around={card} />

@@ -299,11 +299,39 @@ test("who may only look cannot write", async () => {
   expect(field().placeholder).toBe("You may look here, not write");
 });
 
-test("the agent is set by what it can be told", async () => {
-  const { looks, sent, happens } = await shown({
-    settings: { commands: ["set_mode", "set_fast", "set_model"], modes: ["default", "plan"] },
+test.each(["claude", "courier", undefined])(
+  "modes have the names that the agent publishes, in its order, whatever its kind: %j",
+  async (kind) => {
+    const known = [{ id: "default", freedom: 0, name: "Ask at the door" }];
+    const { looks, store } = await shown({
+      settings: { commands: ["set_mode"], modes: ["auto", "default"], known_modes: known },
+    });
+    looks({ mode: "default", ...(kind === undefined ? {} : { kind }) });
+    const { options } = screen.getByLabelText<HTMLSelectElement>("Permission mode");
+    expect([...options].map((one) => one.text)).toEqual(["auto", "Ask at the door"]);
+    expect(store.modes.get("default")?.name).toBe("Ask at the door"); // for the transcript
+  },
+);
+
+test("an agent that does not describe its models is asked for them in our terms", async () => {
+  const { looks } = await shown({
+    settings: { commands: ["set_model"], models: [] },
+    agent_info: { models: [{ id: "van", name: "A van" }, { id: "bike" }] },
   });
-  happens({ type: "agent.ready", detail: { models: [{ value: "n", displayName: "New" }] } });
+  looks({ status: "idle", model: "bike" });
+  await act(async () => {}); // until the answer is drawn
+  const { options } = screen.getByLabelText<HTMLSelectElement>("Model");
+  expect([...options].map((one) => one.text)).toEqual(["A van", "bike"]);
+});
+
+test("the agent is set by what it can be told", async () => {
+  const { looks, sent } = await shown({
+    settings: {
+      commands: ["set_mode", "set_fast", "set_model"],
+      modes: ["default", "plan"],
+      models: [{ id: "n", name: "New", efforts: null, fast: null }],
+    },
+  });
   looks({ mode: "default" });
   fireEvent.change(screen.getByLabelText("Permission mode"), { target: { value: "plan" } });
   fireEvent.change(screen.getByLabelText("Model"), { target: { value: "n" } });

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { Zap } from "lucide-react";
 import { useApp } from "../parts/use-store.ts";
+import { modeName } from "../store/modes.ts";
 import type { SessionStore } from "../store/session.ts";
 import { Choice, type Option } from "./choice.tsx";
 import style from "./controls.module.css";
-import { modeName } from "./modes.ts";
 import type { Agent } from "./use-agent.ts";
 
 interface Props {
@@ -52,7 +52,7 @@ function ModeChoice({ store, agent }: Props): ReactNode {
     <Choice
       label="Permission mode"
       value={agent.mode}
-      options={all.map((one) => ({ value: one, label: modeName(one) }))}
+      options={all.map((one) => ({ value: one, label: modeName(agent.known, one) }))}
       disabled={!may || !agent.commands.has("set_mode")}
       title={may ? "Permission mode" : "Permission mode: only an administrator changes it"}
       onChange={(mode) => void app.attempt(store.session, { type: "set_mode", mode })}

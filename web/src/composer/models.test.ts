@@ -3,24 +3,19 @@ import { modelInUse, modelsOf } from "./models.ts";
 
 const NEW = modelsOf([
   {
-    value: "default",
-    resolvedModel: "claude-opus-5-5",
-    displayName: "Default (recommended)",
-    supportsEffort: true,
-    supportedEffortLevels: ["low", "high"],
-    supportsFastMode: true,
+    id: "default",
+    resolved: "claude-opus-5-5",
+    name: "Default (recommended)",
+    efforts: ["low", "high"],
+    fast: true,
   },
-  {
-    value: "opus",
-    resolvedModel: "claude-opus-5-5",
-    displayName: "Opus",
-    supportsEffort: true,
-    supportedEffortLevels: ["low", "high"],
-    supportsFastMode: true,
-  },
-  { value: "haiku", resolvedModel: "claude-haiku-5-5", displayName: "Haiku" },
+  { id: "opus", resolved: "claude-opus-5-5", name: "Opus", efforts: ["low", "high"], fast: true },
+  { id: "haiku", resolved: "claude-haiku-5-5", name: "Haiku", efforts: [], fast: false },
+  { name: "no id" },
 ]);
-const OLD = modelsOf(["default", "opus", "opus[1m]", "haiku"].map((value) => ({ value })));
+const OLD = modelsOf(
+  ["default", "opus", "opus[1m]", "haiku"].map((id) => ({ id, efforts: null, fast: null })),
+);
 
 test.each([
   [NEW, "claude-opus-5-5", "opus"],

@@ -1,5 +1,5 @@
 /** Models that an agent offers: which of them is in use, and what it can be told. */
-import { type Fields, fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
+import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
 
 export interface Model {
   readonly value: string;
@@ -12,27 +12,19 @@ export interface Model {
   readonly fast: boolean | undefined;
 }
 
+/** Reads the models as the gateway describes them, for every agent in the same way. */
 export function modelsOf(value: unknown): readonly Model[] {
-  const all = listOf(value).map(fieldsOf);
-  // an agent that says it at all says it only where it is so
-  const saysEffort = all.some((one) => "supportsEffort" in one);
-  const saysFast = all.some((one) => "supportsFastMode" in one);
-  return all
-    .map((one) => ({
-      value: textOf(one["value"]),
-      resolved: textOf(one["resolvedModel"]),
-      name: textOf(one["displayName"]) || textOf(one["value"]),
-      about: textOf(one["description"]),
-      efforts: saysEffort ? effortsOf(one) : undefined,
-      fast: saysFast ? one["supportsFastMode"] === true : undefined,
+  return listOf(value)
+    .map(fieldsOf)
+    .map((model) => ({
+      value: textOf(model["id"]),
+      resolved: textOf(model["resolved"]),
+      name: textOf(model["name"]) || textOf(model["id"]),
+      about: textOf(model["about"]),
+      efforts: Array.isArray(model["efforts"]) ? textsOf(model["efforts"]) : undefined,
+      fast: typeof model["fast"] === "boolean" ? model["fast"] : undefined,
     }))
-    .filter((one) => one.value !== "");
-}
-
-function effortsOf(one: Fields): readonly string[] | undefined {
-  if (one["supportsEffort"] !== true) return [];
-  const levels = textsOf(one["supportedEffortLevels"]);
-  return levels.length > 0 ? levels : undefined;
+    .filter((model) => model.value !== "");
 }
 
 const DEFAULT = "default";

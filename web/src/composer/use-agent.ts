@@ -1,10 +1,10 @@
 /** What the agent of a session is and can be told, as far as it said so. */
 import { useEffect, useMemo, useState } from "react";
 import { useApp, useConnection, useKey, useView } from "../parts/use-store.ts";
+import { type Modes, effortsInOrder, modesOf } from "../store/modes.ts";
 import type { SessionStore } from "../store/session.ts";
 import { fieldsOf, listOf, textOf, textsOf } from "../store/values.ts";
 import { type Model, modelInUse, modelsOf } from "./models.ts";
-import { effortsInOrder, modesInOrder } from "./modes.ts";
 
 export interface Agent {
   readonly commands: ReadonlySet<string>;
@@ -12,7 +12,10 @@ export interface Agent {
   readonly atStart: ReadonlySet<string>;
   /** It takes a message while a turn runs. */
   readonly steers: boolean;
+  /** Modes that can be chosen. */
   readonly modes: readonly string[];
+  /** What it publishes about these and other modes. */
+  readonly known: Modes;
   readonly efforts: readonly string[];
   readonly models: readonly Model[];
   /** The one in use, if it is on the list. */
@@ -43,7 +46,10 @@ export function useAgent(store: SessionStore): Agent {
   const told = useKey(store.emitter, "ready", () => store.transcript.told);
   const settings = useAsked(store, "settings");
   const commands = useAsked(store, "commands");
-  const models = useModels(store, told["models"]);
+  const models = useModels(store, settings["models"]);
+  const known = useMemo(() => modesOf(settings["known_modes"]), [settings]);
+  // the transcript names modes, too, and must not ask for each line that does
+  useEffect(() => store.nameModes(known), [store, known]);
   return useMemo(() => {
     const asked = listOf(commands["commands"]).map(fieldsOf);
     const listed =
@@ -55,7 +61,8 @@ export function useAgent(store: SessionStore): Agent {
       commands: new Set(textsOf(settings["commands"])),
       atStart: new Set(textsOf(settings["at_start"])),
       steers: settings["steers"] !== false,
-      modes: modesInOrder(textsOf(settings["modes"])),
+      modes: textsOf(settings["modes"]),
+      known,
       efforts: effortsInOrder(efforts),
       models,
       inUse,
@@ -66,7 +73,7 @@ export function useAgent(store: SessionStore): Agent {
       effort: view?.options.effort ?? "",
       fast: view?.options.fast ?? false,
     };
-  }, [view, ready, told, settings, commands, models]);
+  }, [view, ready, told, settings, commands, models, known]);
 }
 
 const NOTHING: ReturnType<typeof fieldsOf> = {};
@@ -106,8 +113,8 @@ function useModels(store: SessionStore, told: unknown): readonly Model[] {
   const ask = known.length === 0 && live === "idle" && asked.length === 0;
   useEffect(() => {
     if (!ask) return;
-    app.query(store.session, "models").then(
-      (value) => setAsked(modelsOf(fieldsOf(value)["models"] ?? value)),
+    app.ask("agent_info", { session: store.session, name: "models" }).then(
+      (value) => setAsked(modelsOf(fieldsOf(value)["models"])),
       () => {},
     );
   }, [app, store, ask]);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { summaryOf } from "./hunks.ts";
-import { hunksBetween, previewOf } from "./preview.ts";
+import { subjectOf } from "../store/tool-kinds.ts";
+import { hunksBetween, previewOf, previewOfSubject } from "./preview.ts";
 
 test("an edit is shown as what it replaces", () => {
   const input = { file_path: "/a.py", old_string: "x = 1\ny = 2", new_string: "x = 1\ny = 3" };
@@ -62,4 +63,18 @@ test("texts that are too different are replaced as a whole, in no time", () => {
     more: false,
   });
   expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test("a change is shown as the driver describes it, for an input that is not known", () => {
+  const subject = subjectOf({ paths: ["a.txt"], diff: "-x\n+y\n@@ @@\n z\n+w" });
+  expect(previewOfSubject(subject)).toMatchObject({
+    path: "a.txt",
+    note: "",
+    hunks: [
+      { oldLines: 1, newLines: 1, lines: ["-x", "+y"] },
+      { oldLines: 1, newLines: 2, lines: [" z", "+w"] },
+    ],
+  });
+  expect(previewOfSubject(subjectOf({ diff: "+x …" }))?.note).toBe("only its beginning");
+  expect(previewOfSubject(subjectOf({}))).toBeNull();
 });

@@ -1,6 +1,7 @@
 /** What an edit would change, told from the input of its tool before anybody allowed it. */
 
 import { structuredPatch } from "diff";
+import { type Subject, isCut } from "../store/tool-kinds.ts";
 import type { Hunk } from "./hunks.ts";
 import { hunksAround } from "./landmarks.ts";
 
@@ -20,6 +21,20 @@ const MOST_PARTS = 200;
 const LARGE = 2000;
 
 type Input = Readonly<Record<string, unknown>>;
+
+/** The change that a call is about, as its driver describes it: for agents whose input is not known. */
+export function previewOfSubject(subject: Subject): Preview | null {
+  if (subject.diff === "") return null;
+  const parts = subject.diff.split(/^@@.*$\n?/m).filter((part) => part !== "");
+  const hunks = parts.map((part) => hunkOfLines(linesOf(part)));
+  const note = isCut(subject.diff) ? "only its beginning" : "";
+  return { path: subject.paths.join(", "), hunks, numbered: false, note };
+}
+
+function hunkOfLines(lines: readonly string[]): Hunk {
+  const count = (sign: string): number => lines.filter((line) => !line.startsWith(sign)).length;
+  return { oldStart: 1, oldLines: count("+"), newStart: 1, newLines: count("-"), lines };
+}
 
 /** The change a tool would make; null for a tool or an input that is not known. */
 export function previewOf(tool: string, input: unknown): Preview | null {

@@ -3,8 +3,8 @@ import type { Question } from "../store/items.ts";
 import { answersOf, emptySheet, isWhole, picked, sheetOf, written } from "./answers.ts";
 
 const options = ["A", "B", "C"].map((label) => ({ label, description: "" }));
-const ONE: Question = { question: "Which?", header: "", multiSelect: false, options };
-const MANY: Question = { question: "Who?", header: "", multiSelect: true, options };
+const ONE: Question = { key: "", question: "Which?", header: "", multiSelect: false, options };
+const MANY: Question = { key: "", question: "Who?", header: "", multiSelect: true, options };
 const BOTH = [ONE, MANY];
 
 test("one answer replaces the other, several stand in the order of their question", () => {

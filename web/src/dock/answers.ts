@@ -51,7 +51,7 @@ export function isWhole(sheet: Sheet): boolean {
 
 export function answersOf(questions: readonly Question[], sheet: Sheet): Record<string, string[]> {
   return Object.fromEntries(
-    questions.map((one, at) => [one.question, answerOf(sheet[at] ?? NOTHING)]),
+    questions.map((one, at) => [one.key || one.question, answerOf(sheet[at] ?? NOTHING)]),
   );
 }
 

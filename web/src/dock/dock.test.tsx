@@ -123,11 +123,23 @@ test("a rule is kept where somebody says so", async () => {
 test("without the right to administer, a rule holds in this session and a mode is not offered", async () => {
   const { may, happens, sent } = await shown();
   may("view", "input", "approve");
-  happens({ ...ASKED, suggestions: [{ type: "setMode", mode: "acceptEdits" }] });
+  const mode = { scope: "session", durable: false, mode: "acceptEdits" } as const;
+  happens({ ...ASKED, offers: [{ ...mode, label: "Allow, and accept all edits" }] });
   look();
   expect(screen.queryByLabelText("Where a rule holds")).toBeNull();
   fireEvent.click(button(/accept all edits/));
   expect(sent()).toEqual([]);
+});
+
+test("suggestions of an older gateway are told of, and the call can be allowed once", async () => {
+  const { happens, sent } = await shown();
+  happens({ ...ASKED, offers: [] });
+  look();
+  within(dock()).getByText("Not offered here: 1 of the agent's suggestions.");
+  expect(screen.queryByRole("button", { name: /Always/ })).toBeNull();
+  fireEvent.click(button("Allow once"));
+  expect(sent()).toMatchObject([{ decision: "allow" }]);
+  expect(sent()[0]).not.toHaveProperty("remember");
 });
 
 test("who may not approve is told so, and cannot", async () => {
@@ -250,7 +262,13 @@ test("a form that is not whole is not sent", async () => {
 
 test("a plan is approved, or planned on with words", async () => {
   const { happens, sent } = await shown();
-  happens({ ...ASKED, tool: "ExitPlanMode", input: { plan: "# Build it" }, suggestions: [] });
+  happens({
+    ...ASKED,
+    tool: "ExitPlanMode",
+    input: { plan: "# Build it" },
+    suggestions: [],
+    offers: [],
+  });
   look();
   expect(screen.getByRole("heading", { name: "Build it" })).toBeTruthy();
   fireEvent.click(button("Keep planning"));
@@ -314,3 +332,34 @@ test.each([
     expect(change.textContent).toContain("const { admin,⟨U+3164⟩} = q;");
   },
 );
+
+test("another agent's command is shown whole, wherever it stands in the input", async () => {
+  const { happens } = await shown();
+  const line = `tar ${"x".repeat(3000)} the-end`;
+  const cut = `${line.slice(0, 2046)} …`;
+  const input = { argv: line, folder: "/w" };
+  happens({ ...ASKED, tool: "shell", kind: "execute", subject: { command: cut }, input });
+  expect(within(dock()).getByText("Wants to run a command")).toBeTruthy();
+  expect(dock().querySelector("pre")?.textContent).toContain("the-end");
+  expect(within(dock()).getByText("/w")).toBeTruthy();
+  expect(dock().textContent.split("the-end")).toHaveLength(2);
+});
+
+test("a described change is shown together with the whole input", async () => {
+  const { happens } = await shown();
+  const subject = { paths: ["boat.txt"], diff: "-old keel\n+new keel" };
+  const input = { files: "boat.txt", script: "everything that it does" };
+  happens({ ...ASKED, tool: "patch", kind: "edit", subject, input });
+  expect(within(dock()).getByText("Wants to change a file")).toBeTruthy();
+  expect(dock().textContent).toContain("new");
+  expect(within(dock()).getByText("everything that it does")).toBeTruthy();
+});
+
+test("a plan is one by its kind", async () => {
+  const { happens } = await shown();
+  const input = { steps: "sail north" };
+  happens({ ...ASKED, tool: "route", kind: "plan", subject: { title: "North" }, input });
+  expect(within(dock()).getByText("Has a plan for you to review")).toBeTruthy();
+  expect(within(dock()).getByText("sail north")).toBeTruthy();
+  expect(dock().textContent).not.toContain("The plan is empty");
+});

@@ -74,7 +74,7 @@ function Asked({ store, prompt, count }: Props): ReactNode {
         <Mark state="waiting" silent />
         <h2>{titleOf(prompt)}</h2>
         {prompt.kind === "permission" && !isPlan(prompt) && (
-          <span className={style.tool}>{toolName(prompt.tool)}</span>
+          <span className={style.tool}>{toolName(prompt.tool, prompt.toolKind)}</span>
         )}
         {prompt.agent !== "" && <span className={style.by}>Subagent {prompt.agent}</span>}
         {count > 1 && <span className={style.count}>1 of {count}</span>}

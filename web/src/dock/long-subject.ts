@@ -2,7 +2,7 @@
  * What has to be worked out before somebody sees what is asked. Of a very long input that takes so
  * long that it is done in steps, before anything of it is drawn: the page is never stuck meanwhile.
  */
-import { type Preview, previewOf } from "../diff/preview.ts";
+import { type Preview, previewOf, previewOfSubject } from "../diff/preview.ts";
 import { workOut } from "../diff/worked-out.ts";
 import type { Prompt } from "../store/items.ts";
 import { mixed, textsIn } from "./exact.ts";
@@ -26,6 +26,9 @@ function* steps(prompt: Prompt): Generator<undefined, void> {
 
 /** The change it asks for; null: it is no change, or none that we know. */
 export const previewIn = once((prompt): Preview | null => previewOf(prompt.tool, prompt.input));
+
+/** The change as the agent's driver describes it: the input beside it may say more. */
+export const describedIn = once((prompt): Preview | null => previewOfSubject(prompt.subject));
 
 /** Words in it that may not be what they look like. */
 export const strangeIn = once((prompt) => mixed(textsIn(prompt.input).join("\n")));

@@ -2,8 +2,9 @@ import { type ReactNode, type RefObject, useState } from "react";
 import { Choice } from "../composer/choice.tsx";
 import { Button } from "../parts/button.tsx";
 import { useApp } from "../parts/use-store.ts";
+import type { Offer } from "../store/offers.ts";
 import style from "./dock.module.css";
-import { type Offer, PLACES, type Place, placeOf, sentence } from "./suggestions.ts";
+import { PLACES, type Place, placeOf, ruleOf, sentence, verbOf, whereOf } from "./offer-words.ts";
 
 interface Props {
   readonly offers: readonly Offer[];
@@ -22,6 +23,7 @@ export function Offers({ offers, off, first, onRemember }: Props): ReactNode {
       {offers.map((one, at) => {
         const barred = one.admin && !admin;
         const whole = sentence(one, place);
+        const rule = ruleOf(one);
         return (
           <Button
             key={one.index}
@@ -34,13 +36,13 @@ export function Offers({ offers, off, first, onRemember }: Props): ReactNode {
             }}
           >
             <span className={style.sentence}>
-              {one.rule === "" ? (
+              {rule === "" ? (
                 whole
               ) : (
                 <>
-                  <span>{one.verb} </span>
-                  <code>{one.rule} </code>
-                  <span>{PLACES[placeOf(one, place)]}</span>
+                  <span>{verbOf(one)} </span>
+                  <code>{rule} </code>
+                  <span>{whereOf(one, place)}</span>
                 </>
               )}
             </span>

@@ -165,4 +165,14 @@ export const ASKED: Extract<SessionEvent, { type: "permission.requested" }> = {
   suggestions: [
     { type: "addRules", behavior: "allow", rules: [{ toolName: "Bash", ruleContent: "ls" }] },
   ],
+  offers: [
+    {
+      label: "Always allow",
+      scope: "session",
+      durable: false,
+      widens: false,
+      placed: true,
+      rules: [{ tool: "Bash", pattern: "ls" }],
+    },
+  ],
 };

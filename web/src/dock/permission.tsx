@@ -6,15 +6,16 @@ import { Button } from "../parts/button.tsx";
 import { useInSteps } from "../parts/in-steps.ts";
 import { useSettings } from "../parts/use-store.ts";
 import type { Prompt } from "../store/items.ts";
+import type { Offer } from "../store/offers.ts";
 import { Deny } from "./deny.tsx";
 import style from "./dock.module.css";
 import { EditInput } from "./edit-input.tsx";
 import type { Guard } from "./guard.ts";
 import { stepsOf } from "./long-subject.ts";
+import { type Place, hiddenOffers, ruleOf, shownOffers, verbOf } from "./offer-words.ts";
 import { Offers } from "./offers.tsx";
 import { useSeenEnd } from "./seen-end.ts";
 import { Subject } from "./subject.tsx";
-import { type Offer, type Place, offersOf } from "./suggestions.ts";
 import { isPlan } from "./titles.ts";
 import type { Answer } from "./use-answer.ts";
 
@@ -38,7 +39,7 @@ export function Permission(props: PermissionProps): ReactNode {
   const { seen, body, end, show } = useSeenEnd(there);
   const firstOffer = useRef<HTMLButtonElement>(null);
   const plan = isPlan(prompt);
-  const offers = offersOf(prompt.suggestions);
+  const offers = shownOffers(prompt);
   const off = !may || !guard.open || answer.sending;
   const locked = off || !seen;
   const counts = (): boolean => may && guard.counts() && !answer.sending;
@@ -47,7 +48,8 @@ export function Permission(props: PermissionProps): ReactNode {
     if (counts() && seen) answer.decide({ decision: "allow" });
   };
   const remember = (offer: Offer, place: Place): void => {
-    if (counts() && seen) answer.decide({ decision: "allow", remember: [offer.index], place });
+    if (counts() && seen)
+      answer.decide({ decision: offer.decision, remember: [offer.index], place });
   };
   const open = (next: Form): void => {
     if (counts()) setForm(next);
@@ -61,9 +63,9 @@ export function Permission(props: PermissionProps): ReactNode {
     does();
   };
   const always = (): void => {
-    const [only] = offers;
-    if (offers.length === 1 && only !== undefined) firstOffer.current?.click();
-    else firstOffer.current?.focus();
+    const allowing = offers.filter((offer) => offer.decision === "allow");
+    if (allowing.length === 1) firstOffer.current?.click();
+    else if (allowing.length > 1) firstOffer.current?.focus();
   };
   const acts: Readonly<Record<string, () => void>> = {
     allow,
@@ -77,6 +79,7 @@ export function Permission(props: PermissionProps): ReactNode {
       <Body body={body} end={end} there={there} label={plan ? "The plan" : "What is asked"}>
         <Subject prompt={prompt} />
         <LongRules offers={offers} />
+        <Hidden prompt={prompt} />
       </Body>
       {may && there && !seen && form !== "deny" && (
         <p className={style.more}>
@@ -149,17 +152,23 @@ const FITS = 18; // characters of a rule on a button, whatever the screen
 
 /** Rules too long for a button are told in full: what is kept is never more than what was shown. */
 function LongRules({ offers }: { readonly offers: readonly Offer[] }): ReactNode {
-  const long = offers.filter((one) => one.rule.length > FITS);
+  const long = offers.filter((one) => ruleOf(one).length > FITS);
   if (long.length === 0) return null;
   return (
     <ul className={style.rules} aria-label="Rules in full">
       {long.map((one) => (
         <li key={one.index}>
-          {one.verb} <code>{one.rule}</code>
+          {verbOf(one)} <code>{ruleOf(one)}</code>
         </li>
       ))}
     </ul>
   );
+}
+
+/** Tells that the agent suggested more than can be described here. */
+function Hidden({ prompt }: { readonly prompt: Prompt }): ReactNode {
+  const words = hiddenOffers(prompt);
+  return words === "" ? null : <p className={style.rules}>{words}</p>;
 }
 
 interface BodyProps {

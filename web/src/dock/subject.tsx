@@ -3,14 +3,14 @@ import { DiffView } from "../diff/diff-view.tsx";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { useSettings } from "../parts/use-store.ts";
 import type { Json, Prompt } from "../store/items.ts";
+import { isCut, kindOf } from "../store/tool-kinds.ts";
 import { type Fields, fieldsOf, textOf } from "../store/values.ts";
 import { Prose } from "../text/prose.tsx";
 import style from "./dock.module.css";
 import { exact } from "./exact.ts";
-import { previewIn, strangeIn } from "./long-subject.ts";
+import { describedIn, previewIn, strangeIn } from "./long-subject.ts";
 import { isPlan } from "./titles.ts";
 
-const COMMANDS = new Set(["Bash", "PowerShell"]);
 const ALL = Number.POSITIVE_INFINITY; // nothing that is decided about is folded away
 
 /** What is asked about, all of it: why, where, and the exact command, change or plan. */
@@ -44,20 +44,23 @@ function What({ prompt, input }: { readonly prompt: Prompt; readonly input: Fiel
   if (isPlan(prompt)) {
     return (
       <>
-        <div className={style.plan}>
-          <Prose text={exact(textOf(input["plan"])) || "The plan is empty."} headingBase={3} />
-        </div>
+        {("plan" in input || Object.keys(input).length === 0) && (
+          <div className={style.plan}>
+            <Prose text={exact(textOf(input["plan"])) || "The plan is empty."} headingBase={3} />
+          </div>
+        )}
         <InputFields input={without(input, ["plan"])} />
       </>
     );
   }
-  if (COMMANDS.has(prompt.tool) && typeof input["command"] === "string") {
+  const command = commandIn(prompt, input);
+  if (command !== null) {
     const told = textOf(input["description"]);
-    const above = told === "" ? ["command"] : ["command", "description"];
+    const above = told === "" ? [command.field] : [command.field, "description"];
     return (
       <>
         {told !== "" && <p className={style.fact}>It says: {exact(told)}</p>}
-        <pre className={style.command}>{exact(input["command"])}</pre>
+        <pre className={style.command}>{exact(command.text)}</pre>
         <InputFields input={without(input, above)} />
       </>
     );
@@ -79,7 +82,41 @@ function What({ prompt, input }: { readonly prompt: Prompt; readonly input: Fiel
       </>
     );
   }
-  return <InputFields input={input} empty="It takes no input." />;
+  const described = describedIn(prompt);
+  return (
+    <>
+      {described !== null && (
+        <DiffView
+          path={described.path}
+          hunks={described.hunks}
+          mode={diff}
+          numbered={described.numbered}
+          note={described.note}
+          fold={ALL}
+        />
+      )}
+      <InputFields input={input} empty="It takes no input." />
+    </>
+  );
+}
+
+interface Command {
+  /** The field of the input that holds it; "": none does, and all of the input is shown below. */
+  readonly field: string;
+  readonly text: string;
+}
+
+/** The whole command of a call that runs one, wherever the agent has put it; null: it runs none. */
+function commandIn(prompt: Prompt, input: Fields): Command | null {
+  if (kindOf(prompt.toolKind, prompt.tool) !== "execute") return null;
+  const about = prompt.subject.command;
+  const head = isCut(about) ? about.slice(0, -" …".length) : "";
+  const holds = (value: Json): value is string =>
+    typeof value === "string" && (value === about || (head !== "" && value.startsWith(head)));
+  const named = Object.entries(input).find(([, value]) => about !== "" && holds(value));
+  if (named !== undefined) return { field: named[0], text: textOf(named[1]) };
+  if (typeof input["command"] === "string") return { field: "command", text: input["command"] };
+  return about === "" || head !== "" ? null : { field: "", text: about };
 }
 
 function without(input: Fields, names: readonly string[]): Fields {

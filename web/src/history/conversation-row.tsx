@@ -9,10 +9,16 @@ import style from "./history.module.css";
 
 interface Props {
   readonly one: Conversation;
+  /** Several kinds of agents have a history: say whose it is. */
+  readonly several: boolean;
   readonly nowMs: number;
 }
 
-export const ConversationRow = memo(function ConversationRow({ one, nowMs }: Props): ReactNode {
+export const ConversationRow = memo(function ConversationRow({
+  one,
+  several,
+  nowMs,
+}: Props): ReactNode {
   const app = useApp();
   const name = nameOf(one);
   return (
@@ -20,7 +26,9 @@ export const ConversationRow = memo(function ConversationRow({ one, nowMs }: Pro
       <div className={style.what}>
         <span className={style.name}>{name}</span>
         <span className={style.meta}>
-          {[one.cwd, one.branch, one.model, bytes(one.size)].filter(Boolean).join(" · ")}
+          {[several ? one.agent : "", one.cwd, one.branch, one.model, bytes(one.size)]
+            .filter(Boolean)
+            .join(" · ")}
         </span>
       </div>
       <span className={style.age}>{ago(one.modifiedMs, nowMs)}</span>
@@ -30,15 +38,11 @@ export const ConversationRow = memo(function ConversationRow({ one, nowMs }: Pro
             <Button
               look="quiet"
               aria-label={`Resume ${name}`}
-              onClick={() => goOn(app, one.id, one.cwd, false)}
+              onClick={() => goOn(app, one, false)}
             >
               Resume
             </Button>
-            <Button
-              look="quiet"
-              aria-label={`Import ${name}`}
-              onClick={() => void keep(app, one.id)}
-            >
+            <Button look="quiet" aria-label={`Import ${name}`} onClick={() => void keep(app, one)}>
               Import
             </Button>
           </>
@@ -51,11 +55,7 @@ export const ConversationRow = memo(function ConversationRow({ one, nowMs }: Pro
             Open
           </Link>
         )}
-        <Button
-          look="quiet"
-          aria-label={`Fork ${name}`}
-          onClick={() => goOn(app, one.id, one.cwd, true)}
-        >
+        <Button look="quiet" aria-label={`Fork ${name}`} onClick={() => goOn(app, one, true)}>
           Fork
         </Button>
       </div>

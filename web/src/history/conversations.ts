@@ -1,6 +1,6 @@
-/** Conversations an agent had on this machine, with the gateway or without it. */
+/** Conversations agents had on this machine, with the gateway or without it. */
 import { call } from "../link/http.ts";
-import { fieldsOf, listOf, numberOf, textOf } from "../store/values.ts";
+import { fieldsOf, listOf, numberOf, textOf, textsOf } from "../store/values.ts";
 
 export interface Conversation {
   readonly id: string;
@@ -14,6 +14,17 @@ export interface Conversation {
   readonly size: number;
   /** The session that goes on with it; "": none does. */
   readonly session: string;
+  readonly kind: string;
+  /** The agent that can go on with it. */
+  readonly agent: string;
+}
+
+export interface Listed {
+  readonly conversations: readonly Conversation[];
+  /** Kinds of agents that have a history. */
+  readonly kinds: readonly string[];
+  /** Kinds whose history could not be read. */
+  readonly unread: readonly string[];
 }
 
 /** Where something was said. */
@@ -25,17 +36,18 @@ export interface Hit {
   readonly excerpt: string;
   readonly cwd: string;
   readonly session: string;
+  readonly kind: string;
+  readonly agent: string;
 }
 
 export const PAGE = 50;
-/** The agent whose conversations they are. */
-export const CLAUDE = "claude";
 
-export async function conversations(beforeMs = 0, cwd = ""): Promise<readonly Conversation[]> {
-  const query = new URLSearchParams({ limit: String(PAGE), before_ms: String(beforeMs) });
+/** The newest conversations of a kind of agent; "": of every kind that has a history. */
+export async function conversations(kind = "", beforeMs = 0, cwd = ""): Promise<Listed> {
+  const query = new URLSearchParams({ kind, limit: String(PAGE), before_ms: String(beforeMs) });
   if (cwd !== "") query.set("cwd", cwd);
   const value = fieldsOf(await call("GET", `/history?${query}`));
-  return listOf(value["conversations"]).map((raw) => {
+  const found = listOf(value["conversations"]).map((raw) => {
     const one = fieldsOf(raw);
     return {
       id: textOf(one["conversation"]),
@@ -48,20 +60,29 @@ export async function conversations(beforeMs = 0, cwd = ""): Promise<readonly Co
       modifiedMs: numberOf(one["modified_ms"]),
       size: numberOf(one["size"]),
       session: textOf(one["session"]),
+      kind: textOf(one["kind"]),
+      agent: textOf(one["agent"]),
     };
   });
+  return {
+    conversations: found,
+    kinds: textsOf(value["kinds"]),
+    unread: textsOf(value["unread"]),
+  };
 }
 
 export interface Found {
   readonly hits: readonly Hit[];
   readonly files: number;
+  readonly kinds: readonly string[];
+  readonly unread: readonly string[];
   /** Why it did not look at everything; "": it did. */
   readonly stopped: string;
 }
 
 export async function searched(words: string): Promise<Found> {
   const value = fieldsOf(
-    await call("GET", `/history/search?${new URLSearchParams({ words, limit: "100" })}`),
+    await call("GET", `/history/search?${new URLSearchParams({ kind: "", words, limit: "100" })}`),
   );
   return {
     hits: listOf(value["hits"]).map((raw) => {
@@ -74,16 +95,21 @@ export async function searched(words: string): Promise<Found> {
         excerpt: textOf(one["excerpt"]),
         cwd: textOf(one["cwd"]),
         session: textOf(one["session"]),
+        kind: textOf(one["kind"]),
+        agent: textOf(one["agent"]),
       };
     }),
     files: numberOf(value["files"]),
+    kinds: textsOf(value["kinds"]),
+    unread: textsOf(value["unread"]),
     stopped: textOf(value["stopped"]),
   };
 }
 
 /** Keeps it as a session, without starting an agent; the session's id. */
-export async function imported(id: string): Promise<string> {
+export async function imported({ id, agent }: Pick<Conversation, "id" | "agent">): Promise<string> {
   const value = await call("POST", `/history/${encodeURIComponent(id)}/import`, {
+    agent,
     archived: false,
   });
   return textOf(fieldsOf(value)["session"]);

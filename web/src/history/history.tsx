@@ -9,7 +9,14 @@ import { useNow } from "../parts/use-now.ts";
 import { useRows } from "../parts/use-store.ts";
 import { attention, titleOf } from "../store/attention.ts";
 import { matches } from "../store/grouping.ts";
-import { type Conversation, type Found, PAGE, conversations, searched } from "./conversations.ts";
+import {
+  type Conversation,
+  type Found,
+  type Listed,
+  PAGE,
+  conversations,
+  searched,
+} from "./conversations.ts";
 import { ConversationRow } from "./conversation-row.tsx";
 import { HitRow } from "./hit-row.tsx";
 import style from "./history.module.css";
@@ -40,7 +47,7 @@ export function HistoryPage(): ReactNode {
     <div className={style.page}>
       <header className={style.head}>
         <h1>History</h1>
-        <p>Conversations of Claude Code on this machine, whoever started them.</p>
+        <p>Conversations of agents on this machine, whoever started them.</p>
       </header>
       <div className={style.body}>
         <form className={style.search} role="search" onSubmit={(event) => void look(event)}>
@@ -104,14 +111,20 @@ function Hits({
             {found.hits.length === 0
               ? `Nothing found. ${found.files} conversations were searched.`
               : `${found.hits.length === 1 ? "1 place" : `${found.hits.length} places`} in ${
-                  new Set(found.hits.map((one) => one.id)).size
+                  new Set(found.hits.map((one) => `${one.kind}:${one.id}`)).size
                 } of ${found.files} conversations`}
           </h2>
           <ul>
             {found.hits.map((one) => (
-              <HitRow key={`${one.id}:${one.uuid}`} hit={one} nowMs={now} />
+              <HitRow
+                key={`${one.kind}:${one.id}:${one.uuid}`}
+                hit={one}
+                several={found.kinds.length > 1}
+                nowMs={now}
+              />
             ))}
           </ul>
+          <Unread kinds={found.unread} />
           {found.stopped !== "" && (
             <p className={style.quiet}>There may be more: {found.stopped}.</p>
           )}
@@ -123,14 +136,14 @@ function Hits({
 
 function Conversations({ filter }: { readonly filter: string }): ReactNode {
   const now = useNow();
-  const [all, setAll] = useState<readonly Conversation[]>();
+  const [listed, setListed] = useState<Listed>();
   const [more, setMore] = useState(false);
   const [wrong, setWrong] = useState("");
   const read = useCallback(async (before: readonly Conversation[]) => {
     try {
-      const next = await conversations(before.at(-1)?.modifiedMs ?? 0);
-      setAll([...before, ...next]);
-      setMore(next.length === PAGE);
+      const next = await conversations("", before.at(-1)?.modifiedMs ?? 0);
+      setListed({ ...next, conversations: [...before, ...next.conversations] });
+      setMore(next.conversations.length === PAGE);
     } catch (error) {
       setWrong(wordsOf(error));
     }
@@ -145,19 +158,26 @@ function Conversations({ filter }: { readonly filter: string }): ReactNode {
       </p>
     );
   }
-  if (all === undefined) return <p className={style.quiet}>Reading.</p>;
+  if (listed === undefined) return <p className={style.quiet}>Reading.</p>;
+  const all = listed.conversations;
   const shown = all.filter((one) => says(one, filter));
   return (
     <section aria-label="Conversations">
       <ul>
         {shown.map((one) => (
-          <ConversationRow key={one.id} one={one} nowMs={now} />
+          <ConversationRow
+            key={`${one.kind}:${one.id}`}
+            one={one}
+            several={listed.kinds.length > 1}
+            nowMs={now}
+          />
         ))}
       </ul>
+      <Unread kinds={listed.unread} />
       {shown.length === 0 && (
         <p className={style.quiet}>
           {all.length === 0
-            ? "None yet. What you and Claude Code say on this machine is listed here."
+            ? "None yet. What you and your agents say on this machine is listed here."
             : "No title, folder or branch has that. Press Enter to search all that was said."}
         </p>
       )}
@@ -167,6 +187,15 @@ function Conversations({ filter }: { readonly filter: string }): ReactNode {
         </Button>
       )}
     </section>
+  );
+}
+
+function Unread({ kinds }: { readonly kinds: readonly string[] }): ReactNode {
+  if (kinds.length === 0) return null;
+  return (
+    <p className={style.wrong} role="alert">
+      The conversations of these agents could not be read: {kinds.join(", ")}.
+    </p>
   );
 }
 

@@ -17,17 +17,20 @@ const WHO: Readonly<Record<string, string>> = {
 
 interface Props {
   readonly hit: Hit;
+  /** Several kinds of agents have a history: say whose it is. */
+  readonly several: boolean;
   readonly nowMs: number;
 }
 
 /** A place where the words stand, and the way to the conversation around it. */
-export function HitRow({ hit, nowMs }: Props): ReactNode {
+export function HitRow({ hit, several, nowMs }: Props): ReactNode {
   const app = useApp();
   return (
     <li className={style.row}>
       <div className={style.what}>
         <span className={style.excerpt}>{hit.excerpt}</span>
         <span className={style.place}>
+          {several && <span>{hit.agent}</span>}
           <span>{own(WHO, hit.who) ?? hit.who}</span>
           {hit.cwd !== "" && (
             <span className={style.folder} title={hit.cwd}>
@@ -40,7 +43,7 @@ export function HitRow({ hit, nowMs }: Props): ReactNode {
       <span className={style.age}>{hit.atMs > 0 ? ago(hit.atMs, nowMs) : ""}</span>
       <div className={style.ways}>
         {hit.session === "" ? (
-          <Button look="quiet" onClick={() => void keep(app, hit.id)}>
+          <Button look="quiet" onClick={() => void keep(app, hit)}>
             Import
           </Button>
         ) : (

@@ -1,10 +1,11 @@
 import { type ReactNode, useState } from "react";
+import type { TasksEvent } from "../protocol.gen.ts";
 import { Button } from "../parts/button.tsx";
 import { useApp, useKey } from "../parts/use-store.ts";
-import type { Json, Task } from "../store/items.ts";
+import type { Task } from "../store/items.ts";
 import type { SessionStore } from "../store/session.ts";
-import { openBlockers, tasksOf } from "../store/tasks.ts";
-import { fieldsOf, textOf } from "../store/values.ts";
+import { type Background as BackgroundTask, openBlockers, tasksIn } from "../store/tasks.ts";
+import { fieldsOf } from "../store/values.ts";
 import { useAsked } from "../parts/use-asked.ts";
 import { ToolMark } from "../tools/tool-mark.tsx";
 import style from "./inspector.module.css";
@@ -52,7 +53,7 @@ function useTasks(store: SessionStore): readonly Task[] {
   const app = useApp();
   const known = useKey(store.emitter, "tasks", () => store.transcript.tasks);
   const { value } = useAsked(() => app.panel(store.session, "tasks"), store.session);
-  return known.length > 0 ? known : tasksOf(fieldsOf(value)["tasks"]);
+  return known.length > 0 ? known : tasksIn(fieldsOf(value) as unknown as TasksEvent);
 }
 
 function TaskList({ tasks }: { readonly tasks: readonly Task[] }): ReactNode {
@@ -116,32 +117,28 @@ function Background({
   running,
 }: {
   readonly store: SessionStore;
-  readonly running: readonly Json[];
+  readonly running: readonly BackgroundTask[];
 }): ReactNode {
   const app = useApp();
   return (
     <>
       <h2 className={style.group}>In the background</h2>
       <ul>
-        {running.map((raw) => {
-          const one = fieldsOf(raw);
-          const id = textOf(one["task_id"]) || textOf(one["id"]);
-          return (
-            <li key={id} className={style.task}>
-              <ToolMark status="running" />
-              <span>
-                {textOf(one["description"]) || textOf(one["command"]) || id}
-                <span className={style.actions}>
-                  <Button
-                    onClick={() => void app.attempt(store.session, { type: "stop_task", task: id })}
-                  >
-                    Stop
-                  </Button>
-                </span>
+        {running.map(({ id, title }) => (
+          <li key={id} className={style.task}>
+            <ToolMark status="running" />
+            <span>
+              {title}
+              <span className={style.actions}>
+                <Button
+                  onClick={() => void app.attempt(store.session, { type: "stop_task", task: id })}
+                >
+                  Stop
+                </Button>
               </span>
-            </li>
-          );
-        })}
+            </span>
+          </li>
+        ))}
       </ul>
     </>
   );

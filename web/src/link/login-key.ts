@@ -4,7 +4,7 @@
  * Browsers send a cookie to every port of a host, so the cookie alone grants nothing. This key is kept
  * in IndexedDB, which belongs to one port, and goes along with every request: in a header, or in the
  * first message of a socket. It never stands in an address. The sign-in page stores it
- * (server/static/login-key.js) and several tabs share it, so it is read anew for each request.
+ * (frontends/http/static/login-key.js) and several tabs share it, so it is read anew for each request.
  */
 import { basePath } from "./base.ts";
 

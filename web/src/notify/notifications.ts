@@ -68,7 +68,7 @@ export function toldOf(one: Waiting): Told {
   const body =
     prompt.kind === "question"
       ? (prompt.questions[0]?.question ?? "Asks you a question")
-      : wants(prompt.tool);
+      : wants(prompt.tool, prompt.toolKind);
   return { title: titleOf(one), body, tag: prompt.id };
 }
 

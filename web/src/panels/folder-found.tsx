@@ -7,6 +7,8 @@ interface Props {
   readonly files: readonly string[];
   readonly instructions: readonly string[];
   readonly mayTrust: boolean;
+  /** Whether the agent can start without these files. */
+  readonly canRestrict: boolean;
   readonly busy: boolean;
   readonly wrong: string;
   readonly onOpen: (how: "trust" | "restrict") => void;
@@ -15,7 +17,7 @@ interface Props {
 
 /** A folder has files an agent would obey. Nobody has agreed to them yet. */
 export function FolderFound(props: Props): ReactNode {
-  const { folder, files, instructions, mayTrust, busy, wrong, onOpen, onBack } = props;
+  const { folder, files, instructions, mayTrust, canRestrict, busy, wrong, onOpen, onBack } = props;
   return (
     <div className={style.found}>
       <p>
@@ -42,6 +44,7 @@ export function FolderFound(props: Props): ReactNode {
           </ul>
         </>
       )}
+      {!canRestrict && <p>This agent cannot be started without them.</p>}
       {wrong !== "" && (
         <p className={style.wrong} role="alert">
           {wrong}
@@ -58,9 +61,11 @@ export function FolderFound(props: Props): ReactNode {
         >
           Trust this folder
         </Button>
-        <Button look="main" disabled={busy} onClick={() => onOpen("restrict")}>
-          Open without these files
-        </Button>
+        {canRestrict && (
+          <Button look="main" disabled={busy} onClick={() => onOpen("restrict")}>
+            Open without these files
+          </Button>
+        )}
       </div>
     </div>
   );

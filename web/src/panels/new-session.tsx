@@ -1,5 +1,4 @@
 import { type FormEvent, type ReactNode, useEffect, useId, useState } from "react";
-import { modeAbout, modeName } from "../composer/modes.ts";
 import { codeOf, wordsOf } from "../link/errors.ts";
 import { Button } from "../parts/button.tsx";
 import { Disclosure } from "../parts/disclosure.tsx";
@@ -8,6 +7,7 @@ import { useApp, useRows } from "../parts/use-store.ts";
 import { navigate } from "../routes.ts";
 import { GatewayError } from "../store/app.ts";
 import { folders } from "../store/grouping.ts";
+import { modeAbout, modeName } from "../store/modes.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
 import { FolderFound } from "./folder-found.tsx";
 import { begun } from "./latest.ts";
@@ -41,12 +41,16 @@ export function NewSession(): ReactNode {
   const [wrong, setWrong] = useState("");
   const [brought, setBrought] = useState<readonly string[]>([]);
   const [instructions, setInstructions] = useState<readonly string[]>([]);
+  const [canRestrict, setCanRestrict] = useState(true);
   const [busy, setBusy] = useState(false);
   const ids = useId();
   const agent = offered === undefined ? undefined : chosenOf(offered, draft.agent);
   // not written into the field: it may come while somebody types there
   const cwd = draft.cwd.trim() || (offered?.folder ?? "");
   const chosen = { ...draft, agent: agent?.name ?? "", cwd };
+  const fields = agent?.fields ?? [];
+  const plain = fields.filter((one) => !one.advanced);
+  const advanced = fields.filter((one) => one.advanced);
   const recent = folders(rows).slice(0, 20);
   const models = [...new Set(rows.map((one) => one.model).filter(Boolean))];
   const close = (): void => app.ui.show("");
@@ -63,9 +67,9 @@ export function NewSession(): ReactNode {
     }
     setBusy(true);
     try {
-      const start = await begun(chosen);
+      const start = await begun(chosen, agent?.history ?? "");
       const known = "session" in start;
-      const session = known ? start.session : await app.open(paramsOf(start.draft, folder));
+      const session = known ? start.session : await app.open(paramsOf(start.draft, folder, fields));
       if (known) app.ui.toast("This conversation is open already: here it is.");
       close();
       app.ui.slide("");
@@ -76,6 +80,7 @@ export function NewSession(): ReactNode {
         const files = pathsOf(error, "files");
         setBrought(files.length > 0 ? files : [wordsOf(error)]);
         setInstructions(pathsOf(error, "instructions"));
+        setCanRestrict(detailOf(error, "restrict") !== "unsupported");
       } else setWrong(refusalWords(codeOf(error), wordsOf(error)));
       setBusy(false);
     }
@@ -89,6 +94,7 @@ export function NewSession(): ReactNode {
           files={brought}
           instructions={instructions}
           mayTrust={app.may("admin")}
+          canRestrict={canRestrict}
           busy={busy}
           wrong={wrong}
           onOpen={(how) => void open(how)}
@@ -187,7 +193,7 @@ export function NewSession(): ReactNode {
           <option value="">The agent's usual mode</option>
           {agent?.modes.map((one) => (
             <option key={one} value={one}>
-              {[modeName(one), modeAbout(one)].filter(Boolean).join(": ")}
+              {[modeName(agent.known, one), modeAbout(agent.known, one)].filter(Boolean).join(": ")}
             </option>
           ))}
         </select>
@@ -206,12 +212,24 @@ export function NewSession(): ReactNode {
             </select>
           </>
         )}
-        <Beginning draft={chosen} set={set} resumes={agent?.resumes ?? true} />
-        <div className={style.whole}>
-          <Disclosure id="new-session:more" title="More options">
-            <MoreFields draft={draft} set={set} admin={app.may("admin")} />
-          </Disclosure>
-        </div>
+        <Beginning
+          draft={chosen}
+          set={set}
+          resumes={agent?.resumes ?? true}
+          history={agent?.history ?? ""}
+        />
+        {plain.length > 0 && (
+          <div className={style.whole}>
+            <MoreFields draft={draft} set={set} admin={app.may("admin")} fields={plain} />
+          </div>
+        )}
+        {advanced.length > 0 && (
+          <div className={style.whole}>
+            <Disclosure id="new-session:more" title="More options">
+              <MoreFields draft={draft} set={set} admin={app.may("admin")} fields={advanced} />
+            </Disclosure>
+          </div>
+        )}
         {wrong !== "" && (
           <p className={style.wrong} role="alert">
             {wrong}
@@ -245,6 +263,9 @@ function useOffered(): Offered | undefined {
 }
 
 function pathsOf(error: unknown, name: "files" | "instructions"): readonly string[] {
-  const detail = error instanceof GatewayError ? fieldsOf(error.detail) : {};
-  return textOf(detail[name]).split("\n").filter(Boolean);
+  return detailOf(error, name).split("\n").filter(Boolean);
+}
+
+function detailOf(error: unknown, name: string): string {
+  return error instanceof GatewayError ? textOf(fieldsOf(error.detail)[name]) : "";
 }

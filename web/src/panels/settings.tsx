@@ -1,11 +1,11 @@
 import { type ReactNode, useId } from "react";
-import { modeAbout, modeName } from "../composer/modes.ts";
 import { type Agent, useAgent } from "../composer/use-agent.ts";
 import { Button } from "../parts/button.tsx";
 import { Modal } from "../parts/modal.tsx";
 import { useAsked } from "../parts/use-asked.ts";
 import { useApp, useSettings } from "../parts/use-store.ts";
 import { navigate, useRoute } from "../routes.ts";
+import { modeAbout, modeName } from "../store/modes.ts";
 import type { SessionStore } from "../store/session.ts";
 import type { Settings } from "../store/settings.ts";
 import { fieldsOf, textOf } from "../store/values.ts";
@@ -57,9 +57,13 @@ function OfSession({ store }: { readonly store: SessionStore }): ReactNode {
           <Choice
             label="Permission mode"
             disabled={!app.may("admin")}
-            about={app.may("admin") ? modeAbout(agent.mode) : "Only an administrator changes it"}
+            about={
+              app.may("admin")
+                ? modeAbout(agent.known, agent.mode)
+                : "Only an administrator changes it"
+            }
             value={agent.mode}
-            options={agent.modes.map((one) => [one, modeName(one)] as const)}
+            options={agent.modes.map((one) => [one, modeName(agent.known, one)] as const)}
             onChange={(value) => void app.attempt(session, { type: "set_mode", mode: value })}
           />
         )}

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useState } from "react";
 import { type Conversation, conversations, nameOf } from "../history/conversations.ts";
-import { type Draft, FIELDS, type Field } from "./start-form.ts";
+import type { Draft, Field } from "./start-form.ts";
 import style from "./new-session.module.css";
 
 interface Props {
@@ -20,9 +20,14 @@ export function Beginning({
   draft,
   set,
   resumes,
-}: Props & { readonly resumes: boolean }): ReactNode {
+  history,
+}: Props & {
+  readonly resumes: boolean;
+  /** The kind whose past conversations are offered; "": the agent has no history. */
+  readonly history: string;
+}): ReactNode {
   const ids = useId();
-  const known = useConversations(draft.start === "resume" ? draft.cwd.trim() : "");
+  const known = useConversations(history, draft.start === "resume" ? draft.cwd.trim() : "");
   return (
     <>
       <label htmlFor={`${ids}start`}>Start with</label>
@@ -80,36 +85,42 @@ export function Beginning({
   );
 }
 
-function useConversations(cwd: string): readonly Conversation[] {
+function useConversations(kind: string, cwd: string): readonly Conversation[] {
   const [known, setKnown] = useState<readonly Conversation[]>([]);
   useEffect(() => {
-    if (cwd === "") return;
+    setKnown([]); // those of another agent cannot be resumed
+    if (kind === "" || cwd === "") return undefined;
     let over = false;
-    conversations(0, cwd).then(
+    conversations(kind, 0, cwd).then(
       (found) => {
-        if (!over) setKnown(found);
+        if (!over) setKnown(found.conversations);
       },
       () => {}, // an id can be typed in as well
     );
     return () => {
       over = true;
     };
-  }, [cwd]);
+  }, [kind, cwd]);
   return known;
 }
 
-/** Everything else an agent can be started with. */
-export function MoreFields({ draft, set, admin }: Props & { readonly admin: boolean }): ReactNode {
+interface MoreProps extends Props {
+  readonly admin: boolean;
+  readonly fields: readonly Field[];
+}
+
+/** Shows what else an agent can be started with, as the agent publishes it. */
+export function MoreFields({ draft, set, admin, fields }: MoreProps): ReactNode {
   const change = (name: string, value: string | boolean): void =>
     set({ more: { ...draft.more, [name]: value } });
   return (
     <div className={style.more}>
-      {FIELDS.map((field) => (
+      {fields.map((field) => (
         <One
           key={field.name}
           field={field}
           value={draft.more[field.name]}
-          disabled={field.admin === true && !admin}
+          disabled={field.admin && !admin}
           change={change}
         />
       ))}
@@ -128,7 +139,7 @@ function One({ field, value, disabled, change }: OneProps): ReactNode {
   const id = useId();
   if (field.kind === "flag") {
     return (
-      <label className={style.flag}>
+      <label className={style.flag} title={field.about}>
         <input
           type="checkbox"
           checked={value === true}
@@ -144,8 +155,28 @@ function One({ field, value, disabled, change }: OneProps): ReactNode {
     disabled,
     value: typeof value === "string" ? value : "",
     placeholder: field.hint,
+    title: field.about,
     spellCheck: false,
   };
+  if (field.kind === "select") {
+    return (
+      <div className={style.stack}>
+        <label htmlFor={id}>{field.label}</label>
+        <select
+          id={id}
+          disabled={disabled}
+          title={field.about}
+          value={typeof value === "string" ? value : ""}
+          onChange={(event) => change(field.name, event.target.value)}
+        >
+          <option value="">The agent's usual one</option>
+          {field.choices.map((choice) => (
+            <option key={choice}>{choice}</option>
+          ))}
+        </select>
+      </div>
+    );
+  }
   const numeric = field.kind === "count" || field.kind === "amount";
   return (
     <div className={style.stack}>

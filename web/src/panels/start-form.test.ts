@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   type Draft,
   EMPTY,
+  type Field,
   agentWords,
   chosenOf,
   missing,
@@ -10,6 +11,17 @@ import {
   whoIsHere,
 } from "./start-form.ts";
 
+function fieldsFor(...options: readonly unknown[]): readonly Field[] {
+  const agents = [{ name: "a", options, common: ["budget_usd"] }];
+  return offeredOf({ agents }).agents[0]!.fields;
+}
+
+const CLAUDE = fieldsFor(
+  { name: "max_turns", type: "number", integer: true },
+  { name: "add_dirs", type: "list" },
+  { name: "fast", type: "flag" },
+  { name: "betas", type: "list" },
+);
 const DRAFT: Draft = { ...EMPTY, agent: "claude", cwd: " /w " };
 
 test("what is left empty is left to the agent", () => {
@@ -26,9 +38,9 @@ test("what is filled in goes as the gateway takes it", () => {
     start: "resume",
     resume: " id ",
     fork: true,
-    more: { max_turns: "3", max_budget_usd: "0.5", add_dirs: "/a\n\n /b", fast: true, betas: " " },
+    more: { max_turns: "3", budget_usd: "0.5", add_dirs: "/a\n\n /b", fast: true, betas: " " },
   };
-  expect(paramsOf(draft, "restrict")).toEqual({
+  expect(paramsOf(draft, "restrict", CLAUDE)).toEqual({
     agent: "claude",
     cwd: "/w",
     title: "T",
@@ -36,15 +48,34 @@ test("what is filled in goes as the gateway takes it", () => {
     mode: "plan",
     resume: "id",
     fork: true,
-    options: {
-      effort: "high",
-      max_turns: 3,
-      max_budget_usd: 0.5,
-      add_dirs: ["/a", "/b"],
-      fast: true,
-    },
+    effort: "high",
+    budget_usd: 0.5,
+    agent_options: { max_turns: 3, add_dirs: ["/a", "/b"], fast: true },
     folder: "restrict",
   });
+});
+
+test.each([
+  [{ type: "flag" }, "flag", true, true],
+  [{ type: "text" }, "text", " a ", "a"],
+  [{ type: "text", long: true }, "area", "a\nb", "a\nb"],
+  [{ type: "path" }, "text", "/a", "/a"],
+  [{ type: "json" }, "area", "{}", "{}"],
+  [{ type: "number", integer: true }, "count", "3", 3],
+  [{ type: "number" }, "amount", "0.5", 0.5],
+  [{ type: "choice", choices: ["a", "b"] }, "select", "b", "b"],
+  [{ type: "list" }, "lines", "a\n b", ["a", "b"]],
+  [{ type: "of tomorrow" }, "text", "a", "a"],
+] as const)("an option %j is a field %s", (option, kind, typed, value) => {
+  const field = fieldsFor({ name: "x", ...option })[1]!;
+  expect([field.kind, field.label, field.admin, field.advanced]).toEqual([kind, "x", true, true]);
+  const draft = { ...DRAFT, more: { x: typed, other: "of another agent" } };
+  expect(paramsOf(draft, "ask", [field])["agent_options"]).toEqual({ x: value });
+});
+
+test("an agent without a budget has no field for one", () => {
+  const [agent] = offeredOf({ agents: [{ name: "a", options: [{ name: "x" }] }] }).agents;
+  expect(agent?.fields.map((one) => one.name)).toEqual(["x"]);
 });
 
 test.each([
@@ -95,14 +126,22 @@ test.each([
   expect(chosenOf(offered, wanted)?.name).toBe(chosen);
 });
 
-test("modes and efforts are offered from the careful to the bold", () => {
+test("modes are offered in the published order, efforts from the least to the most", () => {
+  const modes = ["plan", "auto", "default"];
   const [one] = offeredOf({
-    agents: [{ name: "a", modes: ["acceptEdits", "default"], efforts: ["high", "low"] }],
+    agents: [
+      {
+        name: "a",
+        kind: "courier",
+        history: true,
+        modes,
+        known_modes: [{ id: "auto", freedom: 1, name: "By itself" }],
+        efforts: ["high", "low"],
+      },
+    ],
   }).agents;
-  expect([one?.modes, one?.efforts]).toEqual([
-    ["default", "acceptEdits"],
-    ["low", "high"],
-  ]);
+  expect([one?.history, one?.modes, one?.efforts]).toEqual(["courier", modes, ["low", "high"]]);
+  expect(one?.known.get("auto")?.name).toBe("By itself");
 });
 
 test.each([

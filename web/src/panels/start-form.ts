@@ -1,15 +1,21 @@
 /** A session that is to be opened, as it is typed in, and as the gateway wants it. */
-import { effortsInOrder, modesInOrder } from "../composer/modes.ts";
+import { type Modes, effortsInOrder, modesOf } from "../store/modes.ts";
 import { fieldsOf, listOf, own, textOf, textsOf } from "../store/values.ts";
 
 export interface Agent {
   readonly name: string;
+  /** The kind whose past conversations can be listed for it; "": there is no history. */
+  readonly history: string;
   readonly installed: boolean;
   readonly problem: string;
   readonly version: string;
   readonly resumes: boolean;
   readonly modes: readonly string[];
+  /** What it publishes about its modes. */
+  readonly known: Modes;
   readonly efforts: readonly string[];
+  /** What else can be set, in the order of the form. */
+  readonly fields: readonly Field[];
 }
 
 export interface Offered {
@@ -34,12 +40,15 @@ function agentsOf(raw: unknown): readonly Agent[] {
     const one = fieldsOf(value);
     return {
       name: textOf(one["name"]),
+      history: one["history"] === true ? textOf(one["kind"]) : "",
       installed: one["installed"] === true,
       problem: textOf(one["problem"]),
       version: textOf(one["version"]),
       resumes: one["resumes"] === true,
-      modes: modesInOrder(textsOf(one["modes"])),
+      modes: textsOf(one["modes"]),
+      known: modesOf(one["known_modes"]),
       efforts: effortsInOrder(textsOf(one["efforts"])),
+      fields: formOf(one["options"], textsOf(one["common"])),
     };
   });
 }
@@ -105,60 +114,66 @@ export const EMPTY: Draft = {
 };
 
 /** `lines`: one value a line. */
-export type FieldKind = "text" | "lines" | "area" | "count" | "amount" | "flag";
+export type FieldKind = "text" | "lines" | "area" | "count" | "amount" | "flag" | "select";
 
+/** A part of the form, generated from an option that the agent publishes. */
 export interface Field {
   readonly name: string;
   readonly label: string;
   readonly kind: FieldKind;
-  readonly hint?: string;
+  readonly hint: string;
+  readonly about: string;
+  readonly choices: readonly string[];
   /** What can grant more than a person would: only an administrator may. */
-  readonly admin?: boolean;
+  readonly admin: boolean;
+  /** Shown only on request. */
+  readonly advanced: boolean;
 }
 
-export const FIELDS: readonly Field[] = [
-  { name: "fallback_model", label: "Fallback model", kind: "text" },
-  { name: "max_turns", label: "Most turns", kind: "count" },
-  { name: "max_budget_usd", label: "Most to spend, in $", kind: "amount" },
-  { name: "max_thinking_tokens", label: "Thinking tokens", kind: "count" },
-  { name: "append_system_prompt", label: "Add to the system prompt", kind: "area" },
-  { name: "system_prompt", label: "Replace the system prompt", kind: "area" },
-  { name: "add_dirs", label: "More folders", kind: "lines", hint: "one a line", admin: true },
-  {
-    name: "allowed_tools",
-    label: "Allowed without asking",
-    kind: "lines",
-    hint: "one rule a line, such as Bash(git status)",
-    admin: true,
-  },
-  { name: "disallowed_tools", label: "Never allowed", kind: "lines", hint: "one rule a line" },
-  { name: "tools", label: "Only these tools", kind: "lines", hint: "one a line" },
-  {
-    name: "mcp_config",
-    label: "MCP servers",
-    kind: "lines",
-    hint: "files or JSON, one a line",
-    admin: true,
-  },
-  { name: "strict_mcp_config", label: "No MCP servers but these", kind: "flag" },
-  { name: "plugin_dirs", label: "Plugin folders", kind: "lines", hint: "one a line", admin: true },
-  { name: "settings", label: "Settings", kind: "text", hint: "a file or JSON", admin: true },
-  { name: "setting_sources", label: "Settings are read from", kind: "lines", admin: true },
-  { name: "agents", label: "Sub-agents", kind: "area", hint: "a JSON object", admin: true },
-  { name: "main_agent", label: "Main agent", kind: "text" },
-  { name: "json_schema", label: "Answer by this JSON schema", kind: "area" },
-  { name: "betas", label: "Beta features", kind: "lines" },
-  { name: "fast", label: "Fast mode: quicker, for more money", kind: "flag" },
-  { name: "no_persistence", label: "Keep no record to resume", kind: "flag" },
-  { name: "disable_slash_commands", label: "No slash commands", kind: "flag" },
-  {
-    name: "allow_bypass",
-    label: "Allowing everything may be switched on",
-    kind: "flag",
-    admin: true,
-  },
-  { name: "skip_permissions", label: "Never ask anybody", kind: "flag", admin: true },
-];
+export const BUDGET = "budget_usd";
+
+/** The form's part for an option; one of a type that is not known here is text. */
+export function fieldOf(raw: unknown): Field {
+  const option = fieldsOf(raw);
+  const name = textOf(option["name"]);
+  return {
+    name,
+    label: textOf(option["label"]) || name,
+    kind: kindOf(option),
+    hint: textOf(option["hint"]),
+    about: textOf(option["description"]),
+    choices: textsOf(option["choices"]),
+    admin: option["grants"] !== false,
+    advanced: option["advanced"] !== false,
+  };
+}
+
+function kindOf(option: Readonly<Record<string, unknown>>): FieldKind {
+  switch (option["type"]) {
+    case "flag":
+      return "flag";
+    case "choice":
+      return "select";
+    case "list":
+      return "lines";
+    case "json":
+      return "area";
+    case "number":
+      return option["integer"] === true ? "count" : "amount";
+    default:
+      return option["long"] === true ? "area" : "text";
+  }
+}
+
+/** The limit that every agent has which can keep to one. */
+const BUDGET_FIELD: Field = {
+  ...fieldOf({ name: BUDGET, label: "Most to spend, in $", type: "number", grants: false }),
+};
+
+function formOf(options: unknown, common: readonly string[]): readonly Field[] {
+  const own = listOf(options).map(fieldOf);
+  return common.includes(BUDGET) ? [BUDGET_FIELD, ...own] : own;
+}
 
 export type Folder = "ask" | "trust" | "restrict";
 
@@ -169,8 +184,8 @@ export interface OpenParams {
 }
 
 /** What is empty is left out: it is then as the agent has it. */
-export function paramsOf(draft: Draft, folder: Folder): OpenParams {
-  const options = optionsOf(draft);
+export function paramsOf(draft: Draft, folder: Folder, fields: readonly Field[] = []): OpenParams {
+  const { [BUDGET]: budget, ...options } = optionsOf(draft, fields);
   return {
     agent: draft.agent,
     cwd: draft.cwd.trim(),
@@ -178,7 +193,9 @@ export function paramsOf(draft: Draft, folder: Folder): OpenParams {
     ...(draft.model.trim() === "" ? {} : { model: draft.model.trim() }),
     ...(draft.mode === "" ? {} : { mode: draft.mode }),
     ...beginning(draft),
-    ...(Object.keys(options).length === 0 ? {} : { options }),
+    ...(draft.effort === "" ? {} : { effort: draft.effort }),
+    ...(budget === undefined ? {} : { [BUDGET]: budget }),
+    ...(Object.keys(options).length === 0 ? {} : { agent_options: options }),
     folder,
   };
 }
@@ -197,10 +214,9 @@ function beginning(draft: Draft): Record<string, unknown> {
   }
 }
 
-function optionsOf(draft: Draft): Record<string, unknown> {
+function optionsOf(draft: Draft, fields: readonly Field[]): Record<string, unknown> {
   const found: Record<string, unknown> = {};
-  if (draft.effort !== "") found["effort"] = draft.effort;
-  for (const field of FIELDS) {
+  for (const field of fields) {
     const value = valueOf(field, draft.more[field.name]);
     if (value !== undefined) found[field.name] = value;
   }

@@ -1,8 +1,8 @@
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { FakeGateway } from "../../tests/fake-gateway.ts";
-import { App } from "../store/app.ts";
+import { pageApp } from "../../tests/started.ts";
+import type { App } from "../store/app.ts";
 import { Modal } from "./modal.tsx";
 import { Toasts } from "./toasts.tsx";
 import { AppContext } from "./use-store.ts";
@@ -15,13 +15,7 @@ afterEach(() => {
 });
 
 function shown(): App {
-  const app = new App({
-    open: new FakeGateway().open,
-    shelf: sessionStorage,
-    cupboard: localStorage,
-    newId: () => "id",
-    schedule: (run) => run(),
-  });
+  const app = pageApp();
   render(
     <AppContext value={app}>
       <textarea aria-label="Message" />

@@ -1,9 +1,9 @@
 import { act, render, screen } from "@testing-library/react";
 import { expect, test } from "vitest";
 import { FakeGateway } from "../../tests/fake-gateway.ts";
+import { pageApp } from "../../tests/started.ts";
 import { onSay } from "../notify/say.ts";
 import { AppContext } from "../parts/use-store.ts";
-import { App } from "../store/app.ts";
 import { rowOf } from "../store/rows.ts";
 import { Alarms } from "./alarms.tsx";
 
@@ -11,13 +11,7 @@ test("web a01: an alarm of any session stays until somebody dismisses it", () =>
   localStorage.clear();
   const said: string[] = [];
   const stop = onSay((text, urgency) => said.push(`${urgency}: ${text}`));
-  const app = new App({
-    open: new FakeGateway([]).open,
-    shelf: sessionStorage,
-    cupboard: localStorage,
-    newId: () => "id",
-    schedule: (run) => run(),
-  });
+  const app = pageApp(new FakeGateway([]));
   const alarm = { seq: 7, text: "The tool Bash ran.", advice: "Stop <b>the agent</b>." };
   render(
     <AppContext value={app}>

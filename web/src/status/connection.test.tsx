@@ -1,9 +1,10 @@
 import { act, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { FakeGateway, recorded } from "../../tests/fake-gateway.ts";
+import { pageApp } from "../../tests/started.ts";
 import { onSay } from "../notify/say.ts";
 import { AppContext } from "../parts/use-store.ts";
-import { App } from "../store/app.ts";
+import type { App } from "../store/app.ts";
 import { ConnectionBanner, ConnectionState, Syncing } from "./connection.tsx";
 
 beforeEach(() => {
@@ -17,13 +18,7 @@ function shown(): { app: App; gateway: FakeGateway; session: string } {
   const lines = recorded("talk");
   const gateway = new FakeGateway(lines);
   const session = lines[0]?.session ?? "";
-  const app = new App({
-    open: gateway.open,
-    shelf: sessionStorage,
-    cupboard: localStorage,
-    newId: () => "id",
-    schedule: (run) => run(),
-  });
+  const app = pageApp(gateway);
   app.start();
   act(() => gateway.accept());
   render(

@@ -25,7 +25,7 @@ export function doing(row: Row, saying: Saying = ""): string {
     case "closed":
       return "Closed";
     case "waiting":
-      return row.why === "question" ? "Asks you a question" : wants(row.tool);
+      return row.why === "question" ? "Asks you a question" : wants(row.tool, row.toolKind);
     case "failed":
       return "The last turn failed";
     case "idle":

@@ -1,5 +1,7 @@
 /** What stands in a transcript: one immutable object each, replaced when it changes. */
 import type { Content } from "../protocol.gen.ts";
+import type { Offer } from "./offers.ts";
+import type { Subject, ToolKind } from "./tool-kinds.ts";
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -69,6 +71,10 @@ export interface Diff {
 export interface ToolItem extends Base {
   readonly kind: "tool";
   readonly name: string;
+  /** The kind of the call; "": not told (see `kindOf`). */
+  readonly tool: ToolKind | "";
+  /** What the call is about, in few words; nothing where a person changed its input. */
+  readonly subject: Subject;
   /** What it runs with; undefined while it is written. */
   readonly input: Json | undefined;
   /** What the agent had asked, where a person changed it and then allowed it. */
@@ -100,7 +106,8 @@ export interface Decision {
   readonly message: string;
   /** A person changed the input before it ran. */
   readonly edited: boolean;
-  readonly rules: readonly Json[];
+  /** How many offers were accepted along with it. */
+  readonly kept: number;
   readonly place: string;
 }
 
@@ -169,16 +176,22 @@ export interface Prompt {
   readonly input: Json;
   readonly questions: readonly Question[];
   readonly reason: string;
-  readonly suggestions: readonly Json[];
+  readonly offers: readonly Offer[];
+  /** How many suggestions the agent made, described or not. */
+  readonly suggested: number;
   readonly canEdit: boolean;
   readonly item: string;
   readonly parent: string;
   /** The kind of sub-agent that asks; "": the main agent. */
   readonly agent: string;
   readonly detail: Json | undefined;
+  readonly toolKind: ToolKind | "";
+  readonly subject: Subject;
 }
 
 export interface Question {
+  /** What its answer is filed under; "": its text. */
+  readonly key: string;
   readonly question: string;
   readonly header: string;
   readonly multiSelect: boolean;

@@ -1,5 +1,5 @@
 /** Events that are a line of their own: what it is, and how loud. Everything else stays silent. */
-import type { SessionEvent } from "../protocol.gen.ts";
+import type { RateLimitEvent, SessionEvent } from "../protocol.gen.ts";
 import type { NoteItem } from "./items.ts";
 
 type Note = Pick<NoteItem, "note" | "text" | "level"> & { blob?: string };
@@ -38,9 +38,9 @@ export function noteOf(event: SessionEvent): Note | undefined {
     case "retry":
       return { note: "retry", text: event.reason ?? "", level: "warning" };
     case "rate_limit":
-      return event.status === "allowed"
+      return limitStatus(event) === "allowed"
         ? undefined
-        : { note: "rate_limit", text: event.status, level: "warning" };
+        : { note: "rate_limit", text: limitStatus(event), level: "warning" };
     case "mode.changed":
       return { note: "mode", text: event.mode, level: "info" };
     case "model.changed":
@@ -57,6 +57,7 @@ export function noteOf(event: SessionEvent): Note | undefined {
     case "session.changed":
     case "agent.started":
     case "agent.connected":
+    case "agent.accepts_input":
       return undefined;
     default:
       return isKnown(event) ? undefined : { note: "unknown", text: "", level: "info" };
@@ -90,4 +91,12 @@ const SHOWN_ELSEWHERE = new Set<string>([
 /** An event of a newer gateway is shown as it is, never dropped. */
 function isKnown(event: { type: string }): boolean {
   return SHOWN_ELSEWHERE.has(event.type);
+}
+
+const LIMITS = { ok: "allowed", warning: "allowed_warning", reached: "rejected" } as const;
+
+/** How the limit stands that it is about: typed, or in the agent's own word in an older log. */
+function limitStatus(event: RateLimitEvent): string {
+  const status = event.limits?.[0]?.status ?? "unknown";
+  return status === "unknown" ? event.status : LIMITS[status];
 }

@@ -1,12 +1,35 @@
 /** Open prompts: from an event of the log, or from the gateway's list of all that waits. */
-import type { PermissionRequestedEvent, QuestionRequestedEvent } from "../protocol.gen.ts";
+import type {
+  PermissionRequestedEvent,
+  PromptQuestion,
+  QuestionRequestedEvent,
+  ToolSubject,
+} from "../protocol.gen.ts";
 import type { Json, Prompt, Question } from "./items.ts";
+import { offersOf } from "./offers.ts";
+import { NO_SUBJECT, subjectOf } from "./tool-kinds.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "./values.ts";
 
-export function questionsOf(value: unknown): readonly Question[] {
+/** The questions of a prompt; those of an older log are only there as the agent wrote them. */
+export function questionsOf(
+  value: unknown,
+  asked: readonly PromptQuestion[] = [],
+): readonly Question[] {
+  if (asked.length === 0) return untyped(value);
+  return asked.map((one) => ({
+    key: one.id ?? "",
+    question: one.text,
+    header: one.header ?? "",
+    multiSelect: one.multi ?? false,
+    options: (one.options ?? []).map(({ label, description = "" }) => ({ label, description })),
+  }));
+}
+
+function untyped(value: unknown): readonly Question[] {
   return listOf(value).map((raw) => {
     const one = fieldsOf(raw);
     return {
+      key: "",
       question: textOf(one["question"]),
       header: textOf(one["header"]),
       multiSelect: one["multiSelect"] === true,
@@ -23,9 +46,12 @@ const NOTHING = {
   input: null,
   questions: [],
   reason: "",
-  suggestions: [],
+  offers: [],
+  suggested: 0,
   canEdit: false,
   detail: undefined,
+  toolKind: "",
+  subject: NO_SUBJECT,
 } as const;
 
 export function promptOfEvent(
@@ -42,7 +68,7 @@ export function promptOfEvent(
     agent: event.agent ?? "",
   };
   if (event.type === "question.requested") {
-    return { ...shared, kind: "question", questions: questionsOf(event.questions) };
+    return { ...shared, kind: "question", questions: questionsOf(event.questions, event.asked) };
   }
   return {
     ...shared,
@@ -50,9 +76,12 @@ export function promptOfEvent(
     tool: event.tool,
     input: (event.input ?? null) as Json,
     reason: event.reason ?? "",
-    suggestions: listOf(event.suggestions),
+    offers: offersOf(event.offers),
+    suggested: listOf(event.suggestions).length,
     canEdit: event.can_edit ?? true,
     detail: event.detail as Json | undefined,
+    toolKind: event.kind ?? "",
+    subject: subjectOf(event.subject),
   };
 }
 
@@ -81,14 +110,17 @@ export function waitingOf(raw: Json): Waiting | undefined {
       sinceMs: numberOf(one["since_ms"]),
       tool: textOf(one["tool"]),
       input: one["input"] ?? null,
-      questions: questionsOf(one["questions"]),
+      questions: questionsOf(one["questions"], one["asked"] as PromptQuestion[] | undefined),
       reason: textOf(one["reason"]),
-      suggestions: listOf(one["suggestions"]),
+      offers: offersOf(one["offers"]),
+      suggested: listOf(one["suggestions"]).length,
       canEdit: one["can_edit"] === true,
       item: textOf(one["item"]),
       parent: textOf(one["parent"]),
       agent: textOf(one["by_agent"]),
       detail: one["detail"],
+      toolKind: textOf(one["tool_kind"]) as Prompt["toolKind"],
+      subject: subjectOf(one["subject"] as ToolSubject | undefined),
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { EventLine, SessionEvent, TextDoneEvent, ThinkingDoneEvent } from "../protocol.gen.ts";
 import type { Base, Diff, Json, ResultItem, TextItem, ToolItem } from "./items.ts";
 import type { Transcript } from "./reduce.ts";
+import { NO_SUBJECT, subjectOf } from "./tool-kinds.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "./values.ts";
 
 type Of<T extends SessionEvent["type"]> = Extract<SessionEvent, { type: T }>;
@@ -25,6 +26,8 @@ export function emptyTool(base: Base, turn: string): ToolItem {
     ...base,
     kind: "tool",
     name: "",
+    tool: "",
+    subject: NO_SUBJECT,
     input: undefined,
     asked: undefined,
     draft: "",
@@ -67,7 +70,7 @@ export function reduceTool(
     const known = into.tool(event.item, line);
     const diff: Diff = {
       path: event.path,
-      patch: (event.patch ?? null) as Json,
+      patch: patchIn(event),
       blob: event.blob ?? "",
     };
     const { added, removed } = counted(diff.patch);
@@ -81,8 +84,11 @@ export function reduceTool(
     into.put({
       ...known,
       name: event.name,
+      tool: event.kind ?? "",
       // what somebody allowed instead stays, even if the call is told only afterwards
-      ...(known.asked === undefined ? inputIn(event) : {}),
+      ...(known.asked === undefined
+        ? { ...inputIn(event), subject: subjectOf(event.subject) }
+        : {}),
       draft: "",
       text: "",
       status: "running",
@@ -100,6 +106,19 @@ export function reduceTool(
   });
 }
 
+/** The hunks of a change; those of an older log are only there as the agent wrote them. */
+function patchIn(event: Of<"diff">): Json {
+  const { hunks = [] } = event;
+  if (hunks.length === 0) return (event.patch ?? null) as Json;
+  return hunks.map((hunk) => ({
+    oldStart: hunk.old_start ?? 0,
+    oldLines: hunk.old_lines ?? 0,
+    newStart: hunk.new_start ?? 0,
+    newLines: hunk.new_lines ?? 0,
+    lines: hunk.lines ?? [],
+  }));
+}
+
 /** A call that somebody decided about runs with what they allowed. */
 export function decidedTool(
   known: ToolItem,
@@ -111,7 +130,7 @@ export function decidedTool(
   const changed = event.input !== undefined || (event.blob ?? "") !== "";
   return {
     ...known,
-    ...(changed ? { asked, draft: "", ...inputIn(event) } : {}),
+    ...(changed ? { asked, draft: "", subject: NO_SUBJECT, ...inputIn(event) } : {}),
     // the time it takes a person to decide is none of the tool's
     runMs: line.at_ms,
     decision: {
@@ -119,7 +138,7 @@ export function decidedTool(
       by: event.by ?? "",
       message: event.message ?? "",
       edited: event.edited ?? false,
-      rules: listOf(event.rules),
+      kept: Math.max(listOf(event.offers).length, listOf(event.rules).length),
       place: event.place ?? "",
     },
   };
@@ -132,7 +151,7 @@ export function answeredTool(
   line: EventLine,
 ): ToolItem {
   const decision = { how: event.how, by: event.by ?? "", message: "", edited: false } as const;
-  return { ...known, runMs: line.at_ms, decision: { ...decision, rules: [], place: "" } };
+  return { ...known, runMs: line.at_ms, decision: { ...decision, kept: 0, place: "" } };
 }
 
 function inputIn(event: {

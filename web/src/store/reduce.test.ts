@@ -81,6 +81,7 @@ const TABLE: Table = {
   "session.closed": { event: {}, gives: (after) => expect(note(after)).toBe("closed") },
   "agent.started": { event: { incarnation: "i" }, gives: nothing },
   "agent.connected": { event: { incarnation: "i" }, gives: nothing },
+  "agent.accepts_input": { event: { incarnation: "i" }, gives: nothing },
   "agent.ready": {
     event: { model: "m", commands: { help: "prompt" } },
     gives: (after) => expect(after.ready?.model).toBe("m"),
@@ -218,6 +219,7 @@ const TABLE: Table = {
     gives: (after) =>
       expect(after.prompts[0]?.questions).toEqual([
         {
+          key: "",
           question: "Which?",
           header: "",
           multiSelect: true,
@@ -239,7 +241,7 @@ const TABLE: Table = {
   },
   "background.changed": {
     event: { tasks: [{ id: "1" }] },
-    gives: (after) => expect(after.background).toEqual([{ id: "1" }]),
+    gives: (after) => expect(after.background).toEqual([{ id: "1", title: "1" }]),
   },
   "mode.changed": { event: { mode: "plan" }, gives: (after) => expect(note(after)).toBe("mode") },
   "model.changed": { event: { model: "m" }, gives: (after) => expect(note(after)).toBe("model") },
@@ -414,4 +416,20 @@ test("web_b17: the time in which a person is waited for is not that of the turn 
   expect(after.items.get("a")).toMatchObject({ runMs: 1000, waitedMs: 600_000 });
   expect(tool(after)).toMatchObject({ runMs: 603_000, waitedMs: 0 });
   expect(lastOf(after)).toMatchObject({ kind: "result", waitedMs: 600_000 });
+});
+
+test("the hunks of a change are read where they are typed, and as they were written otherwise", () => {
+  const lines = ["-a", "+b", "+c"];
+  const patch = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 2, lines }];
+  const hunks = [{ old_start: 1, old_lines: 1, new_start: 1, new_lines: 2, lines }];
+  const diff = { type: "diff", item: "t", path: "a" } as const;
+  for (const event of [
+    { ...diff, patch },
+    { ...diff, patch: "its own form", hunks },
+  ]) {
+    const after = new Transcript();
+    after.apply({ type: "event", session: "s", seq: 1, at_ms: 1, event } as EventLine);
+    expect(after.items.get("t")).toMatchObject({ diffs: [{ path: "a", patch, blob: "" }] });
+    expect([after.added, after.removed]).toEqual([2, 1]);
+  }
 });

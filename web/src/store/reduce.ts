@@ -20,8 +20,8 @@ import {
   reduceTool,
   resultOf,
 } from "./reduce-items.ts";
-import { tasksOf } from "./tasks.ts";
-import { type Fields, fieldsOf, listOf } from "./values.ts";
+import { type Background, backgroundIn, tasksIn } from "./tasks.ts";
+import { type Fields, fieldsOf } from "./values.ts";
 import { Waits } from "./waits.ts";
 
 export type Changed = (key: string) => void;
@@ -39,7 +39,7 @@ export class Transcript {
   readonly children = new Map<string, readonly string[]>([["", []]]);
   prompts: readonly Prompt[] = [];
   tasks: readonly Task[] = [];
-  background: readonly Json[] = [];
+  background: readonly Background[] = [];
   ready: Extract<SessionEvent, { type: "agent.ready" }> | undefined;
   /** All that the agent said of itself: it says it in several parts. */
   told: Readonly<Fields> = {};
@@ -112,11 +112,11 @@ export class Transcript {
         this.changed("turn");
         break;
       case "tasks":
-        this.tasks = tasksOf(event.tasks);
+        this.tasks = tasksIn(event);
         this.changed("tasks");
         break;
       case "background.changed":
-        this.background = listOf(event.tasks);
+        this.background = backgroundIn(event);
         this.changed("background");
         break;
       case "agent.ready":
@@ -167,7 +167,7 @@ export class Transcript {
     if (parent !== "" && parent !== id && !this.items.has(parent)) {
       const call = emptyTool(this.base(parent, line), this.turn);
       const input = { description: "started earlier" };
-      this.put({ ...call, name: "Agent", input, status: "running" });
+      this.put({ ...call, name: "Agent", tool: "agent", input, status: "running" });
       this.guessed.add(parent);
     }
     return { id, parent, atMs: line.at_ms, seq: line.seq, past: this.past };
@@ -277,6 +277,6 @@ export class Transcript {
 
 function shapeOf(item: Item | undefined): string {
   if (item === undefined) return "";
-  if (item.kind === "tool") return `${item.name} ${item.status}`;
+  if (item.kind === "tool") return `${item.tool} ${item.name} ${item.status}`;
   return item.kind === "user" ? `user ${item.stage}` : item.kind;
 }

@@ -1,6 +1,7 @@
 /** The list of sessions, as rail, board, title and badge show it. */
 import type { SessionView } from "../protocol.gen.ts";
 import type { Json } from "./items.ts";
+import type { ToolKind } from "./tool-kinds.ts";
 import { fieldsOf, numberOf, textOf } from "./values.ts";
 
 export interface Row {
@@ -19,6 +20,8 @@ export interface Row {
   readonly prompts: number;
   /** The tool that runs, or that a person is asked about. */
   readonly tool: string;
+  /** The kind of that tool, where a person is asked about it. */
+  readonly toolKind?: ToolKind | "";
   readonly queued: number;
   readonly costUsd: number;
   readonly model: string;
@@ -54,6 +57,7 @@ export function rowOf(raw: Json): Row {
     sinceMs: numberOf(one["since_ms"]),
     prompts: numberOf(one["prompts"]),
     tool: textOf(one["tool"]),
+    toolKind: textOf(one["tool_kind"]) as ToolKind | "",
     queued: numberOf(one["queued"]),
     costUsd: numberOf(one["cost_usd"]),
     model: textOf(one["model"]),
@@ -82,6 +86,7 @@ export function rowWithView(row: Row, view: SessionView): Row {
     sinceMs: view.since_ms,
     prompts: view.prompts.length,
     tool: view.prompts[0]?.tool ?? view.tools[0]?.name ?? "",
+    toolKind: view.prompts[0]?.tool_kind ?? "",
     queued: view.queue.length,
     costUsd: view.cost_usd,
     model: view.model,

@@ -7,6 +7,7 @@
 import type { EventLine, GaugeLine, PreviewLine, SessionView, ViewLine } from "../protocol.gen.ts";
 import { Emitter, type Schedule } from "./emitter.ts";
 import type { Item, Prompt } from "./items.ts";
+import { type Modes, NO_MODES } from "./modes.ts";
 import { type Draft, Transcript } from "./reduce.ts";
 
 /** `gap`: what came next is missing; attach again after `last`. */
@@ -31,6 +32,8 @@ export class SessionStore {
   transcript: Transcript;
   /** Open prompts that were asked before the part of the log that is here. */
   earlier: readonly Prompt[] = [];
+  /** What the session's agent publishes about its permission modes. */
+  modes: Modes = NO_MODES;
   private events: EventLine[] = [];
   private readonly drafts = new Map<string, Draft>();
 
@@ -100,6 +103,12 @@ export class SessionStore {
     this.gauges = { ...this.gauges, ...line.state.gauges };
     this.emitter.touch("view");
     this.emitter.touch("gauges");
+  }
+
+  nameModes(modes: Modes): void {
+    if (modes.size === 0) return; // not known yet, or a gateway that does not tell
+    this.modes = modes;
+    this.emitter.touch("modes");
   }
 
   /** What the gateway's own list says of prompts; those of the log are known better from there. */

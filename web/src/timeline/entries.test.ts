@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Item, ToolItem } from "../store/items.ts";
 import { emptyText, emptyTool } from "../store/reduce-items.ts";
+import type { ToolKind } from "../store/tool-kinds.ts";
 import { PAGE_SPAN, entriesOf, groupTitle, pagesOf } from "./entries.ts";
 
 function tool(id: string, name: string, seq: number, status: ToolItem["status"] = "ok"): ToolItem {
@@ -83,4 +84,24 @@ test("a page has the same border whatever is loaded before it", () => {
 test("a folded line says how much was looked at", () => {
   const items = [tool("a", "Read", 1), tool("b", "Read", 2), tool("c", "Grep", 3)];
   expect(groupTitle("looks", items)).toBe("Explored: 2 files, 1 search");
+});
+
+test("tools of any agent fold by their kind", () => {
+  const of = (id: string, kind: ToolKind, seq: number) => ({ ...tool(id, "t", seq), tool: kind });
+  const looks = [of("a", "read", 1), of("b", "search", 2), of("c", "fetch", 3)];
+  expect(entries([...looks, of("d", "execute", 4)]).map((one) => one.id)).toEqual(["a", "d"]);
+  expect(groupTitle("looks", looks)).toBe("Explored: 1 file, 1 search, 1 page");
+});
+
+test("a tool of another agent with the name of one of Claude's folds by its kind", () => {
+  const other = (id: string, name: string, seq: number, kind: ToolKind): ToolItem => ({
+    ...tool(id, name, seq),
+    tool: kind,
+  });
+  const items = [other("a", "TodoWrite", 1, "read"), other("b", "WebSearch", 2, "read")];
+  expect(entries(items).map((one) => one.kind)).toEqual(["group"]);
+  expect(groupTitle("looks", items)).toBe("Explored: 2 files");
+  expect(
+    entries([other("c", "ToolSearch", 3, "edit"), other("d", "Read", 4, "edit")]),
+  ).toHaveLength(2);
 });

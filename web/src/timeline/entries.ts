@@ -1,4 +1,5 @@
 /** How items are put together into lines: reads in a row fold to one, and pages have fixed borders. */
+import { type ToolKind, kindOf } from "../store/tool-kinds.ts";
 import { own } from "../store/values.ts";
 import type { Item, ToolItem } from "../store/items.ts";
 import { tell } from "./told.ts";
@@ -44,25 +45,25 @@ export const PAGE_SPAN = 64;
 /** Tools whose calls in a row are one line: those that only look, and those that keep a list. */
 export type Sort = "looks" | "lists";
 
-const SORTS: Readonly<Record<string, Sort>> = {
-  Glob: "looks",
-  Grep: "looks",
-  LS: "looks",
-  NotebookRead: "looks",
-  Read: "looks",
-  TaskCreate: "lists",
-  TaskGet: "lists",
-  TaskList: "lists",
-  TaskUpdate: "lists",
-  ToolSearch: "looks",
-  WebFetch: "looks",
-  WebSearch: "looks",
+const BY_KIND: Readonly<Partial<Record<ToolKind, Sort>>> = {
+  fetch: "looks",
+  read: "looks",
+  search: "looks",
+  task: "lists",
+};
+
+/** Claude's tools that stand otherwise, only together with that kind; undefined: on a line of their own. */
+const BY_NAME: Readonly<Record<string, readonly [ToolKind, Sort | undefined]>> = {
+  TodoWrite: ["task", undefined],
+  ToolSearch: ["other", "looks"],
 };
 
 /** Errors, and what somebody was asked about, are never folded away. */
 function sortOf(item: Item): Sort | undefined {
   if (item.kind !== "tool" || item.status !== "ok" || item.decision !== undefined) return undefined;
-  return own(SORTS, item.name);
+  const kind = kindOf(item.tool, item.name);
+  const known = own(BY_NAME, item.name);
+  return known?.[0] === kind ? known[1] : BY_KIND[kind];
 }
 
 export function entriesOf(
@@ -133,22 +134,30 @@ export function pagesOf(entries: readonly Entry[]): readonly Page[] {
   return pages;
 }
 
-const KINDS: Readonly<Record<string, readonly [string, string]>> = {
-  LS: ["file", "files"],
-  NotebookRead: ["file", "files"],
-  Read: ["file", "files"],
-  TaskCreate: ["new task", "new tasks"],
-  TaskGet: ["look", "looks"],
-  TaskList: ["look", "looks"],
-  TaskUpdate: ["change", "changes"],
-  WebFetch: ["page", "pages"],
+type Words = readonly [one: string, many: string];
+
+const WORDS: Readonly<Partial<Record<ToolKind, Words>>> = {
+  fetch: ["page", "pages"],
+  read: ["file", "files"],
+  task: ["change", "changes"],
+};
+
+/** Words for Claude's tools, only together with that kind. */
+const WORDS_BY_NAME: Readonly<Record<string, readonly [ToolKind, Words]>> = {
+  LS: ["search", ["file", "files"]],
+  TaskCreate: ["task", ["new task", "new tasks"]],
+  TaskGet: ["task", ["look", "looks"]],
+  TaskList: ["task", ["look", "looks"]],
+  WebSearch: ["fetch", ["search", "searches"]],
 };
 
 /** "Explored: 6 files, 2 searches" */
 export function groupTitle(sort: Sort, items: readonly ToolItem[]): string {
-  const counts = new Map<readonly [string, string], number>();
-  for (const { name } of items) {
-    const words = own(KINDS, name) ?? SEARCH;
+  const counts = new Map<Words, number>();
+  for (const { name, tool } of items) {
+    const kind = kindOf(tool, name);
+    const [of, byName] = own(WORDS_BY_NAME, name) ?? [];
+    const words = (of === kind ? byName : WORDS[kind]) ?? SEARCH;
     const known = [...counts.keys()].find((one) => one[0] === words[0]) ?? words;
     counts.set(known, (counts.get(known) ?? 0) + 1);
   }

@@ -61,7 +61,7 @@ export function ItemView({ store, id, told = false, limit = "" }: ItemProps): Re
     case "result":
       return <ResultLine item={item} told={told} />;
     case "note":
-      return <Note item={item} limit={store.item(limit)} />;
+      return <Note store={store} item={item} limit={store.item(limit)} />;
     default:
       return null;
   }

@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
-import { modeName } from "../composer/modes.ts";
 import { Disclosure } from "../parts/disclosure.tsx";
 import { clock, count } from "../parts/spoken.ts";
+import { useKey } from "../parts/use-store.ts";
 import type { Item, NoteItem } from "../store/items.ts";
+import { modeName } from "../store/modes.ts";
+import type { SessionStore } from "../store/session.ts";
 import { fieldsOf, numberOf, textOf } from "../store/values.ts";
 import { Ansi } from "../text/ansi-view.tsx";
 import { Prose } from "../text/prose.tsx";
@@ -10,13 +12,14 @@ import { adviceFor, untilAdvice } from "./advice.ts";
 import style from "./entry.module.css";
 
 interface Props {
+  readonly store: SessionStore;
   readonly item: NoteItem;
   /** What a failure is about, where that is no line of its own. */
   readonly limit?: Item | undefined;
 }
 
 /** Something that happened and belongs to nothing else. */
-export function Note({ item, limit }: Props): ReactNode {
+export function Note({ store, item, limit }: Props): ReactNode {
   switch (item.note) {
     case "compaction":
       return <Rule text={compaction(item)} />;
@@ -36,6 +39,8 @@ export function Note({ item, limit }: Props): ReactNode {
       return <ErrorCard item={item} limit={limit} />;
     case "alarm":
       return <AlarmCard item={item} />;
+    case "mode":
+      return <ModeLine store={store} item={item} />;
     case "unrecognised":
     case "unknown":
       return (
@@ -46,12 +51,21 @@ export function Note({ item, limit }: Props): ReactNode {
         </div>
       );
     default:
-      return (
-        <p className={item.level === "info" ? style.aside : style.warning} data-note={item.note}>
-          {words(item)}
-        </p>
-      );
+      return <Line item={item} text={words(item)} />;
   }
+}
+
+function Line({ item, text }: { readonly item: NoteItem; readonly text: string }): ReactNode {
+  return (
+    <p className={item.level === "info" ? style.aside : style.warning} data-note={item.note}>
+      {text}
+    </p>
+  );
+}
+
+function ModeLine({ store, item }: Pick<Props, "store" | "item">): ReactNode {
+  const modes = useKey(store.emitter, "modes", () => store.modes);
+  return <Line item={item} text={`Permission mode: ${modeName(modes, item.text)}`} />;
 }
 
 function Rule({ text }: { readonly text: string }): ReactNode {
@@ -73,7 +87,7 @@ function Notice({ item }: { readonly item: NoteItem }): ReactNode {
   return <p className={item.level === "warning" ? style.warning : style.aside}>{item.text}</p>;
 }
 
-function ErrorCard({ item, limit }: Props): ReactNode {
+function ErrorCard({ item, limit }: Omit<Props, "store">): ReactNode {
   const event = fieldsOf(item.event);
   const resetsMs = limit?.kind === "note" ? numberOf(fieldsOf(limit.event)["resets_ms"]) : 0;
   const { title, advice } = adviceFor(item.note, textOf(event["code"]), textOf(event["why"]));
@@ -121,8 +135,6 @@ function words(item: NoteItem): string {
       return retry(numberOf(event["attempt"]), item.text);
     case "rate_limit":
       return rateLimit(numberOf(event["resets_ms"]), item);
-    case "mode":
-      return `Permission mode: ${modeName(item.text)}`;
     case "model":
       return `Model: ${item.text}`;
     case "auto":

@@ -9,7 +9,7 @@ import style from "./body.module.css";
 /** A command and what it printed, in its own colours. */
 export function Bash({ store, item }: BodyProps): ReactNode {
   const given = fieldsOf(inputOf(item));
-  const command = textOf(given["command"]);
+  const command = textOf(given["command"]) || item.subject.command;
   const background = given["run_in_background"] === true;
   return (
     <div className={style.stack}>

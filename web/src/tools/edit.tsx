@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
 import { hunksOf } from "../diff/hunks.ts";
-import { previewOf } from "../diff/preview.ts";
+import { previewOf, previewOfSubject } from "../diff/preview.ts";
 import { blobText, blobTextHere } from "../link/blobs.ts";
 import { wordsOf } from "../link/errors.ts";
 import { useApp, useSettings } from "../parts/use-store.ts";
@@ -17,7 +17,10 @@ import style from "./body.module.css";
 export function Edit({ store, item, cwd }: BodyProps): ReactNode {
   const { diff: mode } = useSettings();
   const input = inputOf(item);
-  const preview = useMemo(() => previewOf(item.name, input), [item.name, input]);
+  const preview = useMemo(
+    () => previewOf(item.name, input) ?? previewOfSubject(item.subject),
+    [item.name, input, item.subject],
+  );
   const modified = item.decision?.edited === true || fieldsOf(item.detail)["userModified"] === true;
   const created = textOf(fieldsOf(item.detail)["type"]) === "create";
   const note = [created ? "new file" : "", modified ? "changed by a person" : ""]

@@ -1,4 +1,5 @@
 /** Tools by the names people know them by. */
+import type { ToolKind } from "../store/tool-kinds.ts";
 import { own } from "../store/values.ts";
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -32,6 +33,18 @@ const VERBS: Readonly<Record<string, string>> = {
   Write: "Write",
 };
 
+const BY_KIND: Readonly<Partial<Record<ToolKind, string>>> = {
+  agent: "Agent",
+  edit: "Edit",
+  execute: "Run",
+  fetch: "Fetch",
+  plan: "Plan",
+  read: "Read",
+  search: "Search",
+  task: "Tasks",
+  think: "Think",
+};
+
 const CAPITALS: Readonly<Record<string, string>> = {
   api: "API",
   github: "GitHub",
@@ -54,13 +67,13 @@ export function mcpName(name: string): McpName | undefined {
   return server === undefined || tool === undefined ? undefined : { server, tool };
 }
 
-/** "GitHub > Search Repositories" for a tool of a server, a verb for one we know, its name otherwise. */
-export function labelOf(name: string): string {
+/** "GitHub > Search Repositories" for a tool of a server, a verb where we know one, its name otherwise. */
+export function labelOf(name: string, kind: ToolKind | "" = ""): string {
   const mcp = mcpName(name);
   if (mcp !== undefined) return `${titled(mcp.server)} > ${titled(mcp.tool)}`;
   // of a call whose beginning is not here yet, only its end is known
   const verb = own(VERBS, name);
-  return verb ?? (name || "Tool");
+  return verb ?? (kind === "" ? undefined : BY_KIND[kind]) ?? (name || "Tool");
 }
 
 export function titled(words: string): string {

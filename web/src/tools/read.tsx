@@ -34,7 +34,10 @@ export function Read({ store, item, cwd }: BodyProps): ReactNode {
       </div>
     );
   }
-  const path = shortPath(textOf(fieldsOf(inputOf(item))["file_path"]), cwd);
+  const path = shortPath(
+    item.subject.paths[0] ?? textOf(fieldsOf(inputOf(item))["file_path"]),
+    cwd,
+  );
   const told = textOf(file["content"]);
   return (
     <div className={style.file}>

@@ -1,4 +1,5 @@
-/** Which component shows the inside of which tool: one line each. */
+/** Which component shows the inside of a call: chosen by its kind, and for some tools of Claude's by name. */
+import { type ToolKind, kindOf } from "../store/tool-kinds.ts";
 import { own } from "../store/values.ts";
 import type { ComponentType } from "react";
 import type { ToolItem } from "../store/items.ts";
@@ -15,38 +16,37 @@ import { Subagent } from "./subagent.tsx";
 import { Todo } from "./todo.tsx";
 import { Web } from "./web.tsx";
 
-const BODIES: Readonly<Record<string, ComponentType<BodyProps>>> = {
-  Agent: Subagent,
-  AskUserQuestion: Questions,
-  Bash,
-  BashOutput: Bash,
-  Edit,
-  ExitPlanMode: PlanReview,
-  Glob: Search,
-  Grep: Search,
-  LS: Search,
-  MultiEdit: Edit,
-  NotebookEdit: Notebook,
-  Read,
-  Task: Subagent,
-  TaskOutput: Bash,
-  TodoWrite: Todo,
-  WebFetch: Web,
-  WebSearch: Web,
-  Write: Edit,
+type Body = ComponentType<BodyProps>;
+
+const BY_KIND: Readonly<Partial<Record<ToolKind, Body>>> = {
+  agent: Subagent,
+  edit: Edit,
+  execute: Bash,
+  fetch: Web,
+  plan: PlanReview,
+  read: Read,
+  search: Search,
 };
 
-/** Tools nobody has told us about show everything they were given and said. */
-export function bodyOf(name: string): ComponentType<BodyProps> {
-  return own(BODIES, name) ?? Generic;
-}
+/** Claude's tools whose input has more to show than their kind says; only together with that kind. */
+const BY_NAME: Readonly<Record<string, readonly [ToolKind, Body]>> = {
+  AskUserQuestion: ["other", Questions],
+  NotebookEdit: ["edit", Notebook],
+  TodoWrite: ["task", Todo],
+};
 
-const CHANGES = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit"]);
+/** Other calls show everything they were given and said. */
+export function bodyOf(item: Pick<ToolItem, "name" | "tool">): Body {
+  const kind = kindOf(item.tool, item.name);
+  const [of, body] = own(BY_NAME, item.name) ?? [];
+  return (of === kind ? body : BY_KIND[kind]) ?? Generic;
+}
 
 /** Errors and changes are seen without asking; what was only looked at is not. */
 export function opensItself(item: ToolItem): boolean {
   if (item.status === "error" || item.status === "denied") return true;
   // while somebody is asked about it, the question shows it
-  if (CHANGES.has(item.name)) return item.status === "ok";
-  return item.status === "running" && (item.name === "Task" || item.name === "Agent");
+  const kind = kindOf(item.tool, item.name);
+  if (kind === "edit") return item.status === "ok";
+  return item.status === "running" && kind === "agent";
 }

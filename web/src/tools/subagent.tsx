@@ -61,7 +61,7 @@ function Now({ store, parent, cwd }: Of & { readonly cwd: string }): ReactNode {
   if (last.kind === "tool") {
     return (
       <p className={style.meta}>
-        {labelOf(last.name)} {targetOf(last, cwd)}
+        {labelOf(last.name, last.tool)} {targetOf(last, cwd)}
       </p>
     );
   }

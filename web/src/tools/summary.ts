@@ -1,6 +1,7 @@
 /** What came of a tool, in a few words at the end of its line. */
 import type { ToolItem } from "../store/items.ts";
 import { counted } from "../store/reduce-items.ts";
+import { kindOf } from "../store/tool-kinds.ts";
 import { fieldsOf, listOf, numberOf, textOf } from "../store/values.ts";
 import { hasPicture } from "./picture-data.ts";
 import { sourcesOf } from "./sources.ts";
@@ -37,31 +38,23 @@ export function summaryOf(item: ToolItem): string {
 
 function finished(item: ToolItem): string {
   const detail = fieldsOf(item.detail);
-  switch (item.name) {
-    case "Read":
+  if (item.name === "AskUserQuestion") {
+    return Object.values(fieldsOf(detail["answers"])).map(textOf).filter(Boolean).join(", ");
+  }
+  switch (kindOf(item.tool, item.name)) {
+    case "read":
       return readSummary(item);
-    case "Edit":
-    case "MultiEdit":
-    case "Write":
-    case "NotebookEdit":
-      return "";
-    case "Glob":
-    case "Grep": {
+    case "search": {
       const files = numberOf(detail["numFiles"]) || listOf(detail["filenames"]).length;
       return files > 0 ? plural(files, "file") : printed(item);
     }
-    case "Bash":
-    case "BashOutput":
-    case "TaskOutput":
+    case "execute":
       return item.text === "" ? "no output" : printed(item);
-    case "Task":
-    case "Agent": {
+    case "agent": {
       const tools = numberOf(detail["totalToolUseCount"]);
       return tools > 0 ? plural(tools, "tool") : "";
     }
-    case "AskUserQuestion":
-      return Object.values(fieldsOf(detail["answers"])).map(textOf).filter(Boolean).join(", ");
-    case "WebSearch": {
+    case "fetch": {
       const found = sourcesOf(detail["results"] ?? null, "").length;
       return found > 0 ? plural(found, "result") : "";
     }

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
+import type { ToolSubject } from "../protocol.gen.ts";
 import type { Json } from "../store/items.ts";
 import { emptyTool } from "../store/reduce-items.ts";
+import { type ToolKind, subjectOf } from "../store/tool-kinds.ts";
 import { shortPath, targetOf } from "./target.ts";
 
 const tool = (name: string, input: Json) => ({
@@ -31,4 +33,16 @@ test("a call that is still being written shows what can be read of it", () => {
 test("only what is below the folder is shortened", () => {
   expect(shortPath("/boats/a", "/boat")).toBe("/boats/a");
   expect(shortPath("/boats/a", "/boats/")).toBe("a");
+});
+
+test.each<[ToolKind, ToolSubject, string]>([
+  ["execute", { command: "ls", title: "List" }, "ls"],
+  ["edit", { paths: ["/w/a", "/x/b"] }, "a, /x/b"],
+  ["search", { title: "keel", paths: ["/w/src"] }, "keel in src"],
+  ["search", { title: "keel", paths: ["/w"] }, "keel"],
+  ["fetch", { title: "sum up", url: "https://a.example" }, "https://a.example"],
+  ["agent", { title: "scout" }, "scout"],
+])("a call of kind %s about %j is shown as %s", (kind, about, shown) => {
+  const item = { ...tool("courier_tool", { argv: "x" }), tool: kind };
+  expect(targetOf({ ...item, subject: subjectOf(about) }, "/w")).toBe(shown);
 });

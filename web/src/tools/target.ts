@@ -24,6 +24,22 @@ export function inputOf(item: ToolItem): Json {
 }
 
 export function targetOf(item: ToolItem, cwd = ""): string {
+  const about = aboutOf(item, cwd);
+  return about === "" ? fromInput(item, cwd) : oneLine(about);
+}
+
+/** What its driver says that a call is used on; "": nothing, as of one that is still written. */
+function aboutOf({ tool, subject }: ToolItem, cwd: string): string {
+  const places = subject.paths.map((path) => shortPath(path, cwd)).join(", ");
+  if (tool === "search") {
+    const inside = subject.paths.every((path) => path === cwd) ? "" : places;
+    return [subject.title, inside].filter(Boolean).join(" in ");
+  }
+  return subject.command || subject.url || places || subject.title;
+}
+
+/** The same, of a call without a subject: from the fields that say most. */
+function fromInput(item: ToolItem, cwd: string): string {
   const given = fieldsOf(inputOf(item));
   switch (item.name) {
     case "Glob":

@@ -53,7 +53,7 @@ export function ToolCard({ store, item: told }: Props): ReactNode {
         ) : (
           <ToolMark status={item.stopped ? "partial" : item.status} />
         )}
-        <span className={style.verb}>{visible(labelOf(item.name))}</span>
+        <span className={style.verb}>{visible(labelOf(item.name, item.tool))}</span>
         <span className={style.target}>{visible(targetOf(item, cwd))}</span>
         <span className={style.end}>
           <Changed item={item} />
@@ -73,7 +73,7 @@ export function ToolCard({ store, item: told }: Props): ReactNode {
       </button>
       {open && (
         <div id={body} className={style.body}>
-          {createElement(bodyOf(item.name), { store, item, cwd })}
+          {createElement(bodyOf(item), { store, item, cwd })}
           <Decided item={item} />
           <Asked store={store} item={item} cwd={cwd} />
         </div>
@@ -113,7 +113,7 @@ function Decided({ item }: { readonly item: ToolItem }): ReactNode {
     DECIDED[decision.how],
     who === "" ? "" : `by ${who}`,
     decision.edited ? "with a changed input" : "",
-    decision.rules.length > 0 ? `and from now on (${decision.place || "session"})` : "",
+    decision.kept > 0 ? `and from now on (${decision.place || "session"})` : "",
   ].filter((one) => one !== "");
   return (
     <p className={style.decided}>

@@ -12,7 +12,7 @@ import style from "./body.module.css";
 export function Web({ store, item }: BodyProps): ReactNode {
   const given = fieldsOf(inputOf(item));
   const detail = fieldsOf(item.detail);
-  const sources = sourcesOf(detail["results"] ?? null, textOf(given["url"]));
+  const sources = sourcesOf(detail["results"] ?? null, item.subject.url || textOf(given["url"]));
   if (item.status === "error") return <Output store={store} item={item} />;
   const status = numberOf(detail["code"]);
   return (
