@@ -15,7 +15,6 @@ import sys
 import uuid
 
 from flybridge.client import Decline, Deny, PermissionPrompt, QuestionPrompt, connect
-from flybridge.model.capabilities import Options
 
 AGENT = os.environ.get("FLYBRIDGE_AGENT", "demo")
 USD = float(os.environ.get("TASK_USD", "1"))
@@ -32,10 +31,9 @@ async def decline(prompt: QuestionPrompt) -> Decline:
 
 
 async def main(task: str) -> int:
-    limits = Options(max_budget_usd=USD)
     client = await connect(name="ci")
     new = client.start(
-        agent=AGENT, cwd=".", options=limits, request=TASK, on_permission=deny, on_question=decline
+        agent=AGENT, cwd=".", budget_usd=USD, request=TASK, on_permission=deny, on_question=decline
     )
     async with client, new as session:
         try:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from pathlib import Path
 
-from tests.harness.terminal_home import STEADY, WAIT_S, Home, home_in
+from tests.harness.handheld import Handheld
+from tests.harness.line_process import LineProcess
+from tests.harness.terminal_home import STEADY, Home, home_in
 from tests.unit.cli.companion.test_command import DEVICES
 from tests.unit.cli.companion.test_devices import listed, person
 from tests.unit.cli.gateway.test_serve import serving
-from tests.harness.handheld import Handheld
 
 BOX = Path(__file__).parents[2] / "examples" / "button_box.py"
 
@@ -36,22 +36,12 @@ def _press(home: Home) -> None:
     flags = ("--may", "approve", "--may", "input")
     token = person(home, "devices", "pair", "--token", "--name", "box", *flags)
     address = listed(home)["listening"]
-    with subprocess.Popen(
-        [sys.executable, str(BOX), address],
-        env={**home.env, "DEVICE_TOKEN": token},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as box:
-        assert box.stdin is not None
-        assert box.stdout is not None
-        assert box.stdout.readline() == f"[0] {STEADY} idle\n"
+    env = {**home.env, "DEVICE_TOKEN": token}
+    with LineProcess([sys.executable, str(BOX), address], env=env) as box:
+        assert box.line() == f"[0] {STEADY} idle\n".encode()
         asyncio.run(_prompt(int(address.rpartition(":")[2]), token))
-        while (line := box.stdout.readline()) != f"[0] {STEADY} waiting Bash echo hello\n":
-            assert line
-        box.stdin.write("y\n")
-        box.stdin.flush()
-        while box.stdout.readline() != f"[0] {STEADY} idle\n":
-            pass
-        box.stdin.close()
-        assert box.wait(WAIT_S) == 0
+        box.until_line(f"[0] {STEADY} waiting Bash echo hello")
+        box.write(b"y\n")
+        box.until_line(f"[0] {STEADY} idle")
+        box.close_input()
+        assert box.exit_code() == 0

@@ -6,24 +6,15 @@ import ast
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.client.real import RealGateway, real_gateway, steps
+from tests.harness.agent_programs import steps
+from tests.harness.gateway_process import RealGateway
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.name for path in EXAMPLES.glob("*.py"))
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[RealGateway]:
-    async with real_gateway(short_tmp) as gateway:
-        gateway.start()
-        async with await gateway.client():
-            pass
-        yield gateway
 
 
 async def start(
@@ -33,7 +24,7 @@ async def start(
         sys.executable,
         str(EXAMPLES / name),
         *words,
-        env={**gateway.environ, "FLYBRIDGE_STATE": str(gateway.state.path), **env},
+        env={**gateway.env, "FLYBRIDGE_STATE": str(gateway.state), **env},
         cwd=gateway.work,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

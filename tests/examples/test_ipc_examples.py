@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.agents.rig import node
-from tests.client.real import RealGateway, real_gateway
+from tests.harness.gateway_process import RealGateway
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = "I thought about it: **two helms, one rudder.**\n"
-
-
-@pytest.fixture
-async def gateway(short_tmp: Path) -> AsyncIterator[RealGateway]:
-    async with real_gateway(short_tmp) as gateway:
-        gateway.start()
-        async with await gateway.client():
-            pass
-        yield gateway
 
 
 async def run(gateway: RealGateway, *argv: str) -> tuple[int | None, str, str]:
@@ -32,8 +22,8 @@ async def run(gateway: RealGateway, *argv: str) -> tuple[int | None, str, str]:
     process = await asyncio.create_subprocess_exec(
         *argv,
         env={
-            **gateway.environ,
-            "FLYBRIDGE_STATE": str(gateway.state.path),
+            **gateway.env,
+            "FLYBRIDGE_STATE": str(gateway.state),
             "FLYBRIDGE": str(program),
         },
         cwd=gateway.work,
