@@ -9,7 +9,7 @@ COMPILE := $(PY) -m uv pip compile -q --universal --python-version 3.11 --genera
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run chat web test test-root agents check fmt docs screenshots browsers soak bench bench-full bench-web lock clean
+.PHONY: help run chat web test test-all test-rest test-root agents check fmt docs screenshots browsers soak bench bench-full bench-web lock clean
 
 help:            ## this list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -23,8 +23,14 @@ chat: .ready-run  ## the same agent in this terminal
 web: .ready-run  ## build the page, if its sources changed
 	@$(PY) -m tools.build_web
 
-test: web-tests agents  ## every test that needs no network and no key
-	@$(PY) -m tools.run_tests
+test: web-tests  ## the tests for every day, about 6 minutes; no network, no key, no real agent
+	@$(PY) -m tools.run_tests fast
+
+test-all: web-tests agents  ## every test: real agents, all browser tests, abuse, every crash point
+	@$(PY) -m tools.run_tests fast rest
+
+test-rest: web-tests agents  ## what test-all runs and test does not
+	@$(PY) -m tools.run_tests rest
 
 test-root: web-tests  ## the tests that need root, and the abuse suite as root
 	@$(PY) -m pytest -q --root-stage
@@ -32,7 +38,7 @@ test-root: web-tests  ## the tests that need root, and the abuse suite as root
 agents: .ready   ## install the real agents that tests run, where there is a registry
 	@$(PY) -m tools.install_agents
 
-check: web-tests  ## format, lint, types, import floors, generated pages
+check: web-tests  ## format, lint, types, layers, generated pages
 	@$(PY) -m ruff format --check --quiet . || { echo "not formatted: make fmt"; exit 1; }
 	@$(PY) -m ruff check --quiet .
 	@$(PY) -m mypy
@@ -47,6 +53,7 @@ check: web-tests  ## format, lint, types, import floors, generated pages
 	@$(PY) -m tools.companion_page --check
 	@$(PY) -m tools.control_page --check
 	@$(PY) -m tools.conformance --check
+	@$(PY) -m tools.guides
 
 fmt: web-tests      ## format, and fix what can be fixed
 	@$(PY) -m ruff format --quiet .
@@ -96,7 +103,7 @@ lock: .ready     ## pin every dependency again, with hashes and without addresse
 clean:           ## remove everything that make made
 	@rm -rf .venv .ready .ready-run .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis \
 	  .import_linter_cache build dist bench/results bench/node/node_modules \
-	  bench/web/lighthouse/node_modules web/node_modules src/flybridge/server/built
+	  bench/web/lighthouse/node_modules web/node_modules src/flybridge/frontends/http/built
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is touched last: a set-up that failed half way is done again from the start.

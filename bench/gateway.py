@@ -19,13 +19,13 @@ from typing import Self
 
 from bench.pieces import Pieces
 from bench.processes import cpu_s, ended, keepers_of, rss_kib
+from flybridge.auth.authority import Authority
 from flybridge.client.gateway import Client, connect
 from flybridge.config.state_dir import StateDir
+from flybridge.listeners.websocket import PATH
 from flybridge.model.commands import SendInput
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Stage
-from flybridge.auth.authority import Authority
-from flybridge.listeners.websocket import PATH
 from flybridge.store.credentials import CredentialFile
 
 START_S = 30.0

@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from bench.ending import say
-from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.runtime.keeper.process import start_time
 
 GOAL_MS = 20.0
 CROWD = r"""

@@ -10,7 +10,7 @@ import cProfile
 import os
 import signal
 
-from flybridge.cli import main
+from flybridge.cli.main import main
 
 
 def run() -> None:

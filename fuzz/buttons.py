@@ -18,11 +18,11 @@ import msgspec
 from flybridge.frontends.companion.board import Board
 from flybridge.frontends.companion.device import APART_MS, GUARD_MS, DeviceAdapter, Pressed, Wish
 from flybridge.frontends.companion.slot import Slot
+from flybridge.frontends.companion.wire.budget import DETAIL_BYTES, SCREEN_BYTES, fit
+from flybridge.frontends.companion.wire.messages import MAX_FRAME_BYTES
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId, TurnId
-from flybridge.frontends.companion.wire.budget import DETAIL_BYTES, SCREEN_BYTES, fit
-from flybridge.frontends.companion.wire.messages import MAX_FRAME_BYTES
 from fuzz.frames import FoundError
 
 COMMANDS = ["ls", "rm -rf /", "x" * 541, "\U0001f600" * 2000, 'say "hi"\\\n', "\u202e\0"]

@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 
-from flybridge.frontends.native.adapter import MAX_ERRORS, NativeAdapter
 from flybridge.errors import FlybridgeError
-from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
+from flybridge.frontends.native.adapter import MAX_ERRORS, NativeAdapter
+from flybridge.gateway.routes import ROUTES
 from flybridge.listeners.http.incoming import body_of, params_of
 from flybridge.listeners.http.problems import HttpError
 from flybridge.listeners.http.route import Body, Route
-from flybridge.gateway.routes import ROUTES
+from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
 from flybridge.wire.native.messages import Welcome
 from fuzz.frames import FoundError
 

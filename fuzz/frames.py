@@ -20,9 +20,10 @@ from websockets.frames import EXTERNAL_CLOSE_CODES
 
 from flybridge.listeners.upgrade import Timing
 from flybridge.listeners.websocket import MAX_MESSAGE_BYTES, PATH, WebSocketClient
+from tests.harness.frames import CLOSE, PING, PONG, TEXT, frame
+from tests.harness.websocket_harness import OpenDoor
 from tests.unit.listeners.loose_transport import LooseTransport
 from tests.unit.listeners.websocket_corpus import BAD_TEXTS, GOOD_TEXTS
-from tests.harness.websocket_harness import CLOSE, PING, PONG, TEXT, OpenDoor, frame
 
 TICKS = 6
 MAX_BUFFERED = 1.5 * 2**20

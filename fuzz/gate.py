@@ -14,10 +14,10 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote
 
-from flybridge.errors import NotAuthenticatedError, TooManyTriesError
 from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
 from flybridge.auth.gate import Gate, Head, Refused, check, gate_for
 from flybridge.auth.login import LOGIN_KEY, Login
+from flybridge.errors import NotAuthenticatedError, TooManyTriesError
 from flybridge.listeners.upgrade import bad_form, identify
 from flybridge.store.credentials import CredentialFile
 from fuzz.frames import FoundError

@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.abuse.clients import API
+from tests.abuse.rig import serving
 from tests.harness import leftovers
-from tests.abuse.rig import API, serving
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"
 CHECKS += ",response_schema_conformance"

@@ -26,7 +26,7 @@ from pathlib import Path
 from tools.node import node, npm
 
 ROOT = Path(__file__).parents[1]
-BUILT = Path("src", "flybridge", "server", "built")
+BUILT = Path("src", "flybridge", "frontends", "http", "built")
 SWITCH = "FLYBRIDGE_WEB_DIST"
 MADE_FROM = ("index.html", "package.json", "package-lock.json", ".npmrc", "vite.config.ts")
 INSTALL_S = 600

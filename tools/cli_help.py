@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import click
 
-from flybridge.cli import main as flybridge
+from flybridge.cli.main import main as flybridge
 from tools import pages
 
 WIDTH = 88

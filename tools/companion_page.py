@@ -14,11 +14,9 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
-from flybridge.frontends.companion import device
+from flybridge.frontends.companion import device, devices
 from flybridge.frontends.companion.board import SLOTS
-from flybridge.frontends.companion import devices
-from flybridge.frontends.companion.wire import budget
-from flybridge.frontends.companion.wire import messages
+from flybridge.frontends.companion.wire import budget, messages
 from tools import pages
 
 SOURCE = inspect.getsource(messages)
@@ -80,8 +78,10 @@ newline is `↵`; the only escapes are `\\"` and `\\\\`. Pings are not sent, and
    devices, the first counts.
 4. Questions cannot be answered with a button; the status says so.
 5. With auto-edit, edits of files inside the slot's folder are allowed without a button, after every
-   link and `..` is followed, but for what other programs obey (`.git`, `.claude`, …). It takes the
-   right `auto_edit`, is always shown, and ends with the device and with the process.
+   link and `..` is followed, but for what other programs obey (`.git`, `.envrc`, …)
+   and for the settings of every configured agent (`.claude`, `.mcp.json`, …). A path that begins
+   with `~`, begins or ends with white space, or holds control characters is asked about. It takes
+   the right `auto_edit`, is always shown, and ends with the device and with the process.
 6. What makes no sense is ignored with a line in the log. A wish for an agent has a result in any
    case; success is told to every device that sees the slot, failure to who asked.
 

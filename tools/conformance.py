@@ -32,8 +32,8 @@ they say, row by row, and the tests that show that it holds, or what was measure
 not. Tests under `tests/agents` run the real programs, in the versions {versions}, offline:
 through keeper, journal and client, or alone where only the program itself is in question. The
 oldest and the newest of them run in every test, the others where they differ from both (listed
-in `tests/agents/rig.py`). A version in brackets says that a test runs that one only. `make test`
-runs them all, and `make check` fails when a row has no test.
+in `tests/agents/rig.py`). A version in brackets says that a test runs that one only. `make
+test-all` runs them all, and `make check` fails when a row has no test.
 """
 
 

@@ -1,4 +1,4 @@
-"""Write the reference pages that can be read off the code: events, commands, errors.
+"""Write the reference pages that can be read off the code: events, commands, errors, options.
 
     python -m tools.generate            write them
     python -m tools.generate --check    say what differs, and exit 1 if anything does
@@ -18,9 +18,13 @@ from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
 
 from flybridge import errors
-from flybridge.model import commands, content, events
+from flybridge.agents.option_schemas import BUILT_IN_SCHEMAS
+from flybridge.model import commands, content, events, offers
+from flybridge.model import tools as tool_calls
+from flybridge.model.options import Option
 from tools import pages
 
+AGENT_TITLES = {"claude": "Claude Code, and the demo"}
 NOTE = "<!-- Written by tools/generate.py from {source}; edit that, then run make docs. -->\n\n"
 
 
@@ -40,7 +44,7 @@ and new fields with a default, may come.
 def events_page() -> str:
     parts = [
         "# Events and commands\n\n",
-        NOTE.format(source="model/events.py, model/commands.py and model/content.py"),
+        NOTE.format(source="the modules of model/"),
         INTRODUCTION,
         _contents("Events", events.Event),
         _contents("Commands", commands.Command),
@@ -50,6 +54,9 @@ def events_page() -> str:
         *_variants(commands, commands.Command),
         "## Content\n\nWhat `send_input` carries, and `input.accepted` repeats.\n\n",
         *_variants(content, content.Content),
+        "## Parts of events\n\nObjects inside events. They have no `type`.\n\n",
+        *_variants(offers, offers.Offer | offers.OfferRule),
+        *_variants(tool_calls, tool_calls.ToolSubject),
     ]
     return "".join(parts).rstrip("\n") + "\n"
 
@@ -65,16 +72,17 @@ def slug(heading: str) -> str:
 
 
 def _tag(struct: type) -> str:
-    return str(struct.__struct_config__.tag)  # type: ignore[attr-defined]
+    """Return the tag of a struct; "" if it is a part of others and has none."""
+    return str(struct.__struct_config__.tag or "")  # type: ignore[attr-defined]
 
 
 def _variants(module: ModuleType, union: Any) -> Iterator[str]:
     source = inspect.getsource(module)
     lines = source.splitlines()
     classes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.ClassDef)}
-    for struct in get_args(union):
+    for struct in get_args(union) or (union,):
         node = classes[struct.__name__]
-        yield f"### `{_tag(struct)}`\n\n"
+        yield f"### `{_tag(struct) or struct.__name__}`\n\n"
         if text := ast.get_docstring(node):
             yield f"{_markdown(text)}\n\n"
         fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
@@ -148,11 +156,73 @@ def _first_line(kind: type) -> str:
     return _markdown(own.strip().splitlines()[0].rstrip(".")) if own else ""
 
 
+# ---- options of agents ---------------------------------------------------------------------------
+
+
+OPTIONS_INTRODUCTION = """\
+Every agent publishes its options. They are set by the flag below or by `-o NAME=VALUE` on the
+[command line](cli.md), in the form *New session* of the page, under `agents.NAME.options` in the
+[configuration](configuration.md), and as `agent_options` in [`POST /api/v1/sessions`](http-api.md),
+in the native `open` request and in a run's `config`. `GET /api/v1/agents` lists the options of
+every configured agent, also of agents that other packages add.
+
+`model`, `mode`, `effort`, `budget_usd`, `cwd` and `transport` are not the agent's own: they are
+fields of the request itself. An option marked *admin* can let the agent do more than it would have
+to ask for, so only an administrator may set it. An unknown option, or a wrong value, is refused as
+`invalid_option`, and nothing is started.
+
+"""
+
+
+def options_page() -> str:
+    parts = [
+        "# Options of agents\n\n",
+        NOTE.format(source="the schemas of the built-in agents"),
+        OPTIONS_INTRODUCTION,
+    ]
+    for agent, schema in BUILT_IN_SCHEMAS.items():
+        title = AGENT_TITLES.get(agent, agent)
+        parts.append(f"## {title}\n\n")
+        if schema.common:
+            names = ", ".join(f"`{name}`" for name in sorted(schema.common))
+            parts.append(f"It also takes {names}.\n\n")
+        parts.append("| option | type | flag | needs | |\n|---|---|---|---|---|\n")
+        parts += [_option_row(option) for option in schema]
+        parts.append("\n")
+    return "".join(parts).rstrip("\n") + "\n"
+
+
+def _option_row(option: Option) -> str:
+    needs = "admin" if option.grants else ""
+    about = _markdown(option.description or f"{option.label}.")
+    kind = _option_type(option)
+    return f"| `{option.name}` | {kind} | `{option.command_line_flag}` | {needs} | {about} |\n"
+
+
+def _option_type(option: Option) -> str:
+    paths = {"": "", "file": "file", "folder": "folder", "file_or_json": "file or JSON"}
+    path = paths[option.path]
+    match option.type:
+        case "choice":
+            return " or ".join(f"`{choice}`" for choice in option.choices)
+        case "list":
+            return f"list, each a {path}" if path else "list of texts"
+        case "path":
+            return path or "path"
+        case "number":
+            return "whole number" if option.integer else "number"
+        case "json":
+            return "JSON object"
+        case _:
+            return option.type
+
+
 # ---- the command ---------------------------------------------------------------------------
 
 FILES: pages.Files = {
     pages.REFERENCE / "events.md": events_page,
     pages.REFERENCE / "errors.md": errors_page,
+    pages.REFERENCE / "agent-options.md": options_page,
 }
 
 

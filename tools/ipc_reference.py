@@ -15,8 +15,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from flybridge.frontends.ipc.wire import messages
-from flybridge.frontends.ipc.wire import views
+from flybridge.frontends.ipc.wire import messages, views
 from tools import pages
 
 COMPONENTS: dict[str, type] = {

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import msgspec
 
 import flybridge
+from flybridge.gateway.routes import ROUTES
 from flybridge.listeners.http.openapi import document
 from flybridge.listeners.http.problems import STATUS
 from flybridge.listeners.http.route import API, PUBLIC, Route
-from flybridge.gateway.routes import ROUTES
 from tools import pages
 
 INTRODUCTION = """\

@@ -43,7 +43,7 @@ field that has its default may be left out.
    concerns no run of its own (`--attach` to a run that cannot be followed, a `run.start` whose
    `run_id` was used before) ends with `run.failed` under a new `run_id`; the named run goes on.
 3. The exit status is 0 for completed and cancelled, 1 for failed. `SIGTERM`, `SIGINT` and `SIGHUP`
-   cancel the run, also before its `run.start` was read.
+   cancel the run, also before its `run.start` was read. Under `nohup`, `SIGHUP` is ignored.
 4. Closed input lets a run go on, until a required question is open: that fails it.
 5. An answer to a question that does not wait is ignored. One outside the options is asked again,
    with `validation`. A question out of time takes its `default`, or nothing where it is not

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias, get_args
 import msgspec
 
 from flybridge.model import commands, content, events
+from flybridge.session.old_tools import OLD_KINDS
 from flybridge.session.views import SessionView
 from flybridge.wire.native import messages
 from tools import pages
@@ -172,6 +173,17 @@ def typescript() -> str:
     return "".join(parts)
 
 
+def old_tool_kinds() -> str:
+    """Return the kinds of calls in rows without one, which the page has to know as well."""
+    rows = "".join(f'  {name}: "{kind}",\n' for name, kind in OLD_KINDS.items())
+    return (
+        "// Written by tools/schema.py from session/old_tools.py; edit that, then make docs.\n"
+        'import type { ToolKind } from "./tool-kinds.ts";\n\n'
+        "/** The kinds of tool calls in rows that were written before calls had one. */\n"
+        f"export const OLD_TOOL_KINDS: Readonly<Record<string, ToolKind>> = {{\n{rows}}};\n"
+    )
+
+
 def _fields(one: Schema) -> Iterator[str]:
     required = one.get("required", [])
     for name, field in one["properties"].items():
@@ -230,6 +242,7 @@ def _json() -> str:
 FILES: pages.Files = {
     pages.REFERENCE / "native-protocol.schema.json": _json,
     pages.ROOT / "web" / "src" / "protocol.gen.ts": typescript,
+    pages.ROOT / "web" / "src" / "store" / "old-tool-kinds.gen.ts": old_tool_kinds,
 }
 
 

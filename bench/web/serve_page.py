@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flybridge.cli import main
+from flybridge.cli.main import main
 from flybridge.listeners.http.web_files import WebFiles
 
 if __name__ == "__main__":
