@@ -1,7 +1,9 @@
 """What every test can rely on: its own home, no real keys, and nothing left over at the end.
 
 ``@pytest.mark.needs("strace")`` skips a test where the machine cannot run it; the last lines
-of every run say how many could not, and for want of what.
+of every run say how many could not, and for want of what. ``@pytest.mark.slow`` leaves a test to
+`make test-all`, and in ``SLOW_FOLDERS`` all are slow; `make test` runs those of them that are
+marked ``@pytest.mark.sample`` too.
 """
 
 from __future__ import annotations
@@ -17,20 +19,28 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from flybridge.auth.peer import SO_PEERPIDFD
 from tests.harness import leftovers
 from tests.harness.browsers import chromium
 
 settings.register_profile(
-    "ci", derandomize=True, max_examples=50, deadline=None, database=None, print_blob=False
+    "ci",
+    derandomize=True,
+    max_examples=50,
+    deadline=None,
+    database=None,
+    print_blob=False,
+    suppress_health_check=[HealthCheck.too_slow],  # how slow depends on what else is running
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+HERE = Path(__file__).parent
 COULD_NOT_RUN = "could not run: needs "
 GRACE_S = 3.0
-PAGE = Path(__file__).parents[1] / "src" / "flybridge" / "server" / "built"
+ROOT = HERE.parent
+PAGE = ROOT / "src" / "flybridge" / "frontends" / "http" / "built"
 _run = pytest.StashKey[str]()
 _base = pytest.StashKey[Path]()
 _left = pytest.StashKey[list[str]]()
@@ -85,7 +95,7 @@ NEEDS: dict[str, Callable[[], bool]] = {
     "claude": _program("claude"),
     "chromium": lambda: chromium() is not None,
     "page": (PAGE / "index.html").is_file,
-    "page-tools": (PAGE.parents[3] / "web" / "node_modules" / "vite" / "package.json").is_file,
+    "page-tools": (ROOT / "web" / "node_modules" / "vite" / "package.json").is_file,
     "sshd": lambda: _system_program("sshd") and _program("ssh")(),
     "nginx": lambda: _system_program("nginx"),
     "bwrap": lambda: _runs("bwrap", "--unshare-user", "--dev-bind", "/", "/", "true"),
@@ -117,6 +127,23 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             pytest.skip(COULD_NOT_RUN + name)
 
 
+# ---- two tiers: `make test`, and the rest of `make test-all` -------------------------------------
+
+# A slow test starts and kills many programs, beside two other groups of tests: the usual minute
+# ends some of them on a busy machine.
+SLOW_TIMEOUT_S = 300
+SLOW_FOLDERS = ("abuse", "agents", "crash", "web")  # below tests; what is in them is slow
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest's own -m looks at the marks
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what is in a slow folder as slow."""
+    if any(item.path.is_relative_to(HERE / folder) for folder in SLOW_FOLDERS):
+        item.add_marker(pytest.mark.slow)
+    if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+        item.add_marker(pytest.mark.timeout(SLOW_TIMEOUT_S))
+
+
 # ---- the stage that .ci/run runs as root ---------------------------------------------------------
 
 
@@ -131,7 +158,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--root-stage"):
         return
-    abuse = Path(__file__).parent / "abuse"
+    abuse = HERE / "abuse"
     kept: list[pytest.Item] = []
     left_out: list[pytest.Item] = []
     for item in items:
@@ -145,7 +172,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(name): skipped, and counted, where it is missing")
+    for line in (
+        "needs(name): skipped, and counted, where it is missing",
+        "slow: left out of `make test`; every test in tests/abuse, agents, crash and web is slow",
+        "sample: slow, but run by `make test` all the same",
+    ):
+        config.addinivalue_line("markers", line)
     # short, and outside the long path pytest would choose: a Unix socket's path has 107 bytes
     base = Path(tempfile.mkdtemp(prefix="fb-", dir="/tmp"))
     config.stash[_base] = base
@@ -160,7 +192,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     run, base = session.config.stash[_run], session.config.stash[_base]
     processes = leftovers.wait_until_gone(run, base, GRACE_S)
     left = [f"process {one.pid} {one.why}: {one.command}" for one in processes]
-    left += [f"socket {path}" for path in leftovers.find_sockets(base)]
+    left += [f"socket {path}" for path in leftovers.find_sockets(base, 0 if processes else GRACE_S)]
     for one in processes:
         leftovers.kill(one.pid)
     session.config.stash[_left] = left

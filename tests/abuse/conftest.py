@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.abuse.rig import Server, Who, serving
+from tests.abuse.clients import Who
+from tests.abuse.rig import Server, serving
 
 
 @pytest.fixture(scope="module")

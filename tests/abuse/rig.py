@@ -8,35 +8,29 @@ its keeper.
 
 from __future__ import annotations
 
-import base64
 import fcntl
-import http.client
 import json
 import os
 import pty
-import re
-import signal
 import socket
-import struct
 import subprocess
 import sys
 import termios
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from flybridge.testing import recorder
-from tests.harness import leftovers
 from tests.abuse import shell_agent
-from tests.harness.login import headers_from
+from tests.abuse.clients import NOBODY, Http, WebSocket, Who
+from tests.harness import leftovers
+from tests.harness.agent_programs import agent, recorder_program, steps
+from tests.harness.gateway_process import GatewayProcess
 from tests.harness.http_harness import Got
-from tests.harness.websocket_harness import CLOSE, PING, PONG, TEXT, frame
+from tests.harness.login import headers_from
+from tests.harness.waiting import WAIT_S, wait_until
 
-WAIT_S = 20.0
-API = "/api/v1"
-NO_MARK = "no run has this mark"
 TALK_SCOPES = frozenset({"view", "input", "interrupt"})
 ALL_SCOPES = TALK_SCOPES | {"approve", "spawn", "admin"}
 PRIVATE = ("FLYBRIDGE_", "XDG_", "ANTHROPIC_", "CLAUDE")
@@ -92,284 +86,47 @@ print(json.dumps(told), flush=True)
 """
 
 
-def until(what: Callable[[], Any], within_s: float = WAIT_S) -> Any:
-    """Wait for something to be there; what it is."""
-    deadline = time.monotonic() + within_s
-    while not (found := what()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.01)
-    return found
-
-
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         return int(taken.getsockname()[1])
 
 
-class Who(NamedTuple):
-    """Somebody with a credential: the headers that carry it, and what it is good for."""
-
-    name: str
-    headers: dict[str, str]
-    scopes: frozenset[str]
-
-    @property
-    def token(self) -> str:
-        return self.headers.get("authorization", "").removeprefix("Bearer ")
-
-
-NOBODY = Who("nobody", {}, frozenset())
-
-
-class Http:
-    """One connection at a time, by the standard library's client; ``source``: from where."""
-
-    def __init__(self, port: int, who: Who = NOBODY, source: str = "127.0.0.1") -> None:
-        self.port = port
-        self.who = who
-        self._connection = http.client.HTTPConnection(
-            "127.0.0.1", port, timeout=WAIT_S, source_address=(source, 0)
-        )
-
-    def call(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        key: str = "",
-        headers: Mapping[str, str] | None = None,
-    ) -> Got:
-        """Ask for something below the interface's path, or for a page (``//login``)."""
-        data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
-        given = {**self.who.headers, **({"idempotency-key": key} if key else {})}
-        if method in ("POST", "PATCH", "PUT"):
-            given["content-type"] = "application/json"
-        target = path[1:] if path.startswith("//") else API + path
-        return self.raw(method, target, data, {**given, **(headers or {})})
-
-    def raw(self, method: str, target: str, data: bytes | None, headers: Mapping[str, str]) -> Got:
-        connection = self._connection
-        connection.request(method, target, body=data, headers=dict(headers))
-        found = connection.getresponse()
-        if found.getheader("content-type") == "text/event-stream":
-            connection.close()  # it would never end
-            return Got(found.status, found.headers, b"")
-        return Got(found.status, found.headers, found.read())
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-def say_bytes(port: int, data: bytes, *, host: str = "127.0.0.1") -> bytes:
-    """What the server says to these very bytes, until it hangs up."""
-    with socket.create_connection((host, port), timeout=WAIT_S) as sock:
-        try:
-            sock.sendall(data)
-            sock.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: sock.recv(65536), b""))
-        except ConnectionError:
-            return b""
-
-
-class WebSocket:
-    """A WebSocket, frame by frame."""
-
-    def __init__(self, port: int, source: str = "127.0.0.1") -> None:
-        self.port = port
-        self._sock = socket.create_connection(
-            ("127.0.0.1", port), timeout=WAIT_S, source_address=(source, 0)
-        )
-        self._file = self._sock.makefile("rb")
-        self._heard: list[Any] = []
-        self._refs = 0
-        self.head = ""
-        self.body = b""
-
-    def upgrade(
-        self, headers: Mapping[str, str] | None = None, *, target: str = f"{API}/ws"
-    ) -> int:
-        wanted = {
-            "host": f"127.0.0.1:{self.port}",
-            "upgrade": "websocket",
-            "connection": "Upgrade",
-            "sec-websocket-key": base64.b64encode(os.urandom(16)).decode(),
-            "sec-websocket-version": "13",
-        } | {name.lower(): value for name, value in (headers or {}).items()}
-        lines = [f"GET {target} HTTP/1.1", *(f"{k}: {v}" for k, v in wanted.items()), "", ""]
-        self.send("\r\n".join(lines).encode("latin-1"))
-        head = b"".join(iter(self._file.readline, b"\r\n"))
-        self.head = head.decode("latin-1").lower()
-        if size := re.search(r"content-length: (\d+)", self.head):
-            self.body = self._file.read(int(size[1]))
-        return int(head.split(b" ")[1])
-
-    def send(self, data: bytes) -> None:
-        self._sock.sendall(data)
-
-    def say(self, *messages: dict[str, Any]) -> None:
-        self.send(frame("\n".join(map(json.dumps, messages)).encode()))
-
-    def next_frame(self) -> tuple[int, bytes]:
-        first, size = self._read(2)
-        if size == 126:
-            (size,) = struct.unpack("!H", self._read(2))
-        elif size == 127:
-            (size,) = struct.unpack("!Q", self._read(8))
-        return first & 15, self._read(size)
-
-    def _read(self, size: int) -> bytes:
-        data = self._file.read(size)
-        if len(data) != size:
-            raise ConnectionError("it hung up")
-        return data
-
-    def hear(self) -> Any:
-        while not self._heard:
-            opcode, payload = self.next_frame()
-            if opcode == PING:
-                self.send(frame(payload, PONG))
-            elif opcode == CLOSE:
-                raise ConnectionError(f"closed: {struct.unpack('!H', payload[:2])[0]}")
-            else:
-                assert opcode == TEXT
-                self._heard = [json.loads(line) for line in payload.split(b"\n")]
-        return self._heard.pop(0)
-
-    def hear_event(self, kind: str) -> Any:
-        """The next event of that kind."""
-        while (heard := self.hear())["type"] != "event" or heard["event"]["type"] != kind:
-            pass
-        return heard["event"]
-
-    def ending(self) -> int:
-        """Read on to the close frame and the end; its code."""
-        while (found := self.next_frame())[0] != CLOSE:
-            pass
-        assert self._file.read() == b""
-        return int(struct.unpack("!H", found[1][:2])[0]) if found[1] else 1005
-
-    def request(self, message: dict[str, Any]) -> Any:
-        """Say something and wait for its reply."""
-        self._refs += 1
-        ref = f"r{self._refs}"
-        self.say({**message, "ref": ref})
-        while (heard := self.hear()).get("ref") != ref:
-            pass
-        return heard
-
-    def ask(self, name: str, /, **params: Any) -> Any:
-        return self.request({"type": "ask", "name": name, "params": params})
-
-    def close(self) -> None:
-        self._file.close()
-        self._sock.close()
-
-
-class Server:
-    """One state directory with a gateway that serves, and what was started there."""
+class Server(GatewayProcess):
+    """A gateway that serves, with a recorder and an agent that has a shell."""
 
     def __init__(self, base: Path) -> None:
-        self.base = base
-        self.state = base / "s"
-        self.work = base / "w"
-        self.record = base / "record"
-        self.log = base / "log"
-        self.port = 0
-        self.env = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)},
-            leftovers.MARK: os.environ[leftovers.MARK],
-            "HOME": str(base),
-            "TMPDIR": str(base),
-            "XDG_CONFIG_HOME": str(base / "c"),
-        }
-        self._process: subprocess.Popen[str] | None = None
+        own = {name: value for name, value in os.environ.items() if not name.startswith(PRIVATE)}
+        super().__init__(base, env={**own, "HOME": str(base), "TMPDIR": str(base)})
         self._names = 0
         self._open: list[Http | WebSocket] = []
-        self.work.mkdir()
-        self._configure()
-
-    def _configure(self) -> None:
-        recorded = ["--record", str(self.record)]
+        self._serves_at = 0
         root = Path(__file__).parents[2]
-        programs = {
-            "recorder": [sys.executable, "-I", recorder.__file__, *recorded],
-            "shell": [
-                *("env", f"PYTHONPATH={root}", f"FLYBRIDGE_STATE={self.state}"),
-                *(sys.executable, "-P", "-m", shell_agent.__name__, *recorded),
-                *("--hands", str(self.base / "hands")),
-            ],
-        }
-        agents = "".join(
-            f"  {name}:\n    kind: claude\n    program: {json.dumps(argv)}\n"
-            for name, argv in programs.items()
-        )
-        folder = self.base / "c" / "flybridge"
-        folder.mkdir(parents=True)
-        (folder / "config.yaml").write_text(f"agents:\n{agents}")
-        (folder / "config.yaml").chmod(0o600)
-
-    # ---- the process -------------------------------------------------------------------------
-
-    @property
-    def pid(self) -> int:
-        assert self._process is not None
-        return self._process.pid
-
-    def argv(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "flybridge", *args, "--state", str(self.state)]
+        shell = [
+            *("env", f"PYTHONPATH={root}", f"FLYBRIDGE_STATE={self.state}"),
+            *(sys.executable, "-P", "-m", shell_agent.__name__, "--record", str(self.record)),
+            *("--hands", str(base / "hands")),
+        ]
+        recorder = recorder_program(self.record)
+        self.configure(f"agents:\n{agent('recorder', recorder)}{agent('shell', shell)}")
 
     def start(self, *args: str) -> None:
-        """Start it, on the port it had before if it had one.
+        """Start it and wait for its address, on the port it had before if it had one.
 
         The port is chosen here and said, as people say it: a cookie's name carries it.
         """
-        self.port = self.port or free_port()
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.argv("serve", "--port", str(self.port), *args),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                env=self.env,
-                cwd=self.work,
-                start_new_session=True,
-            )
-        assert self._process.stdout is not None
-        said = self._process.stdout.readline()
-        found = re.fullmatch(r"Flybridge is at https?://[^:]+:(\d+)\S*\n", said)
-        if found is None:
-            self._process.communicate(timeout=WAIT_S)
-            raise AssertionError(said + self.log.read_text())
-        self.port = int(found[1])
-
-    def kill(self) -> None:
-        """As the machine would: without a word."""
-        self._end(signal.SIGKILL)
-
-    def stop(self) -> int:
-        return self._end(signal.SIGTERM)
-
-    def _end(self, how: signal.Signals) -> int:
-        assert self._process is not None
-        self._process.send_signal(how)
-        self._process.communicate(timeout=WAIT_S)
-        return self._process.returncode
+        self._serves_at = self._serves_at or free_port()
+        self.serve(*args, port=self._serves_at)
 
     def close(self) -> None:
         """End everything, and see that it ended."""
         for connection in self._open:
             connection.close()
-        if self._process is not None and self._process.poll() is None:
+        if self.is_running:
             told = self.talk([{"type": "ask", "ref": "l", "name": "list"}])
             for row in told[-1]["value"]["sessions"]:
                 self.ask("stop_agent", session=row["session"])
             assert self.stop() == 0, self.log.read_text()
-        left = leftovers.wait_until_gone(NO_MARK, self.base, WAIT_S, own=True)
-        for one in left:
-            leftovers.kill(one.pid)
-        assert left == []
+        leftovers.expect_none_below(self.base)
 
     # ---- who comes ---------------------------------------------------------------------------
 
@@ -494,9 +251,8 @@ class Server:
         """Let the agent ask for a permission; the prompt."""
         before = len(self.events(owner, session, "permission.requested"))
         step = {"tool": "Bash", "input": {"command": "rm -rf build"}, "ask": True, **step}
-        text = f"go\n@@ {json.dumps([step])}"
-        assert self.say(owner, session, text, key, "observed").status == 200
-        found: list[Any] = until(
+        assert self.say(owner, session, steps(step), key, "observed").status == 200
+        found: list[Any] = wait_until(
             lambda: self.events(owner, session, "permission.requested")[before:]
         )
         prompt: dict[str, Any] = found[0]

@@ -81,6 +81,7 @@ QUESTIONS = {
     "agents": "view",
     "files": "input",
     "panel": "view",
+    "agent_info": "view",
     "dial_in": "spawn",
     "prompts": "view",
     "usage": "view",

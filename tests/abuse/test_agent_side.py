@@ -11,12 +11,14 @@ import pytest
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model.deliveries import Stage
-from flybridge.runtime.keeper.process import start_time
 from flybridge.testing import recorder
 from tests.crash.evidence import send_input
 from tests.crash.operations import warm
 from tests.crash.rig import Rig
-from tests.harness.runtime_harness import House, steps, until
+from tests.harness.agent_programs import steps
+from tests.harness.processes import is_gone, peak_bytes
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
 
 
 @pytest.fixture
@@ -24,13 +26,6 @@ async def house(short_tmp: Path) -> AsyncIterator[House]:
     house = House(short_tmp, grace_s=0.5)
     yield house
     await house.end()
-
-
-def is_gone(pid: int) -> bool:
-    if start_time(pid) is None:
-        return True
-    state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    return state == "Z"
 
 
 async def test_51_a_frame_inside_a_tools_output_is_text(house: House) -> None:
@@ -144,11 +139,6 @@ def test_55_a_flood_is_bounded_in_memory(short_tmp: Path) -> None:
     assert peak_bytes(rig.pid) - before < 128 << 20
     client.close()
     rig.close()
-
-
-def peak_bytes(pid: int) -> int:
-    rows = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("VmHWM"))
 
 
 async def test_56_stderr_is_capped_hidden_where_secret_and_never_protocol(house: House) -> None:

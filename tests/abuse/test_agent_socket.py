@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from flybridge.model.deliveries import Stage
 from flybridge.runtime.keeper.keeper_program import processes, read_file
 from flybridge.runtime.links.tickets import ticket_of
 from flybridge.testing import recorder
-from tests.abuse.rig import Server, Who
-from tests.harness.runtime_harness import steps
-from tests.harness.dial_in_harness import DIALLER, DialHouse
+from tests.abuse.clients import Who
+from tests.abuse.rig import Server
+from tests.harness.agent_programs import agent, dialler_program, steps
+from tests.harness.dial_in_harness import DialHouse
 from tests.unit.gateway.test_agent_socket import knock
 
 pytestmark = pytest.mark.needs("linux")
@@ -27,10 +27,8 @@ pytestmark = pytest.mark.needs("linux")
 def dialled(short_tmp: Path) -> Iterator[Server]:
     """A server with an agent that connects to it."""
     server = Server(short_tmp)
-    program = [sys.executable, str(DIALLER), recorder.__file__, "--record", str(server.record)]
-    config = short_tmp / "c" / "flybridge" / "config.yaml"
-    words = f"  old:\n    kind: claude\n    program: {json.dumps(program)}\n"
-    config.write_text(config.read_text() + words)
+    program = dialler_program(server.record)
+    server.configure(server.config.read_text() + agent("old", program))
     server.start()
     yield server
     server.close()

@@ -10,7 +10,10 @@ from typing import Any
 import pytest
 
 from flybridge.testing import recorder
-from tests.abuse.rig import TALK_SCOPES, Server, Who, allow, until
+from tests.abuse.clients import Who
+from tests.abuse.rig import TALK_SCOPES, Server, allow
+from tests.harness.agent_programs import steps
+from tests.harness.waiting import wait_until
 
 CANARY = "canary-that-nobody-was-shown"
 
@@ -105,7 +108,7 @@ def test_abuse_34_what_was_shown_is_what_is_run(server: Server, owner: Who) -> N
     deny = allow(prompt, decision="deny", **other)
     assert server.http(owner).call("POST", path, {"command": deny}, key="d").status == 400
     assert server.http(owner).call("POST", path, {"command": allow(prompt)}, key="a").status == 200
-    until(lambda: {"command": "make 34"} in ran(server))
+    wait_until(lambda: {"command": "make 34"} in ran(server))
     assert {"command": CANARY} not in ran(server)
 
 
@@ -115,7 +118,7 @@ def test_abuse_34_an_edit_is_said_to_be_one_and_by_whom(server: Server, owner: W
     edited = allow(prompt, updated_input={"command": "make good"})
     path = f"/sessions/{session}/commands"
     assert server.http(owner).call("POST", path, {"command": edited}, key="a").status == 200
-    until(lambda: {"command": "make good"} in ran(server))
+    wait_until(lambda: {"command": "make good"} in ran(server))
     (closed,) = server.events(owner, session, "permission.closed")
     assert (closed["edited"], closed["input"]) == (True, {"command": "make good"})
     assert closed["by"].startswith("uid:")
@@ -132,7 +135,7 @@ def test_abuse_34_what_ran_is_what_the_log_says(server: Server, owner: Who) -> N
         prompt = server.asking(owner, session, f"a{number}", input=asked)
         body = {"command": allow(prompt, updated_input=given)}
         assert http.call("POST", path, body, key=f"b{number}").status == 200
-        until(partial(has_run, server, given))
+        wait_until(partial(has_run, server, given))
     short, as_it_was, by_name = server.events(owner, session, "permission.closed")
     assert short["input"] == {"command": "make short"}
     assert not {"input", "blob", "edited"} & set(as_it_was)
@@ -157,10 +160,11 @@ def offering(server: Server, owner: Who, session: str, key: str) -> dict[str, An
     about = {"tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": f"toolu_{key}"}
     request = {"subtype": "can_use_tool", **about, "permission_suggestions": [RULE, MODE]}
     line = {"type": "control_request", "request_id": key, "request": request}
-    steps = [{"junk": f"{json.dumps(line)}\n"}, {"stall": 30}]
-    text = f"go\n@@ {json.dumps(steps)}"
+    text = steps({"junk": f"{json.dumps(line)}\n"}, {"stall": 30})
     assert server.say(owner, session, text, key, "observed").status == 200
-    found: list[Any] = until(lambda: server.events(owner, session, "permission.requested")[before:])
+    found: list[Any] = wait_until(
+        lambda: server.events(owner, session, "permission.requested")[before:]
+    )
     prompt: dict[str, Any] = found[0]
     return prompt
 
@@ -187,7 +191,7 @@ def test_abuse_36_the_rule_that_is_stored_is_the_rule_that_was_shown(
     broader = {"updatedPermissions": [CANARY], "rules": [CANARY], "rule": CANARY}
     command = allow(prompt, remember=[0], **broader)
     assert http.call("POST", path, {"command": command}, key="z").status == 200
-    (line,) = until(lambda: [one for one in server.answers() if b'"rule"' in one])
+    (line,) = wait_until(lambda: [one for one in server.answers() if b'"rule"' in one])
     sent = json.loads(line)["response"]["response"]
     assert sent["updatedPermissions"] == [RULE]
     assert CANARY.encode() not in line
@@ -237,8 +241,8 @@ def test_abuse_39_what_waits_is_not_sent_for_somebody_who_was_removed(
 ) -> None:
     session = server.open(owner, "39")
     gate = server.base / "go"
-    steps = json.dumps([{"wait_file": str(gate)}])
-    assert server.say(owner, session, f"go\n@@ {steps}", "run", "observed").status == 200
+    text = steps({"wait_file": str(gate)})
+    assert server.say(owner, session, text, "run", "observed").status == 200
     member = server.token("view", "input")
     held = server.say(member, session, "of a member", "held", "accepted", mode="queue")
     assert held.json["stage"] == "accepted"

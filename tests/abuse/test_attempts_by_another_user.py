@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
-from tests.abuse.rig import API, Server, Who, allow, serving, until
+from tests.abuse.clients import API, Who
+from tests.abuse.rig import Server, allow, serving
+from tests.harness.waiting import wait_until
 
 OTHER_UID = 54321
 WITHIN_S = 60
@@ -112,7 +114,7 @@ def agent_of(server: Server) -> int:
                     return int(folder.name)
         return 0
 
-    return int(until(found))
+    return int(wait_until(found))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,9 @@ from typing import Any
 import pytest
 
 from flybridge.runtime.keeper.keeper_program import lineage
-from tests.abuse.rig import TALK, TALK_SCOPES, Hands, Server, Who, allow, until
+from tests.abuse.clients import Who
+from tests.abuse.rig import TALK, TALK_SCOPES, Hands, Server, allow
+from tests.harness.waiting import wait_until
 
 REFUSED_CODES = {"not_allowed", "not_authenticated", "other_user", "login_incomplete"}
 
@@ -149,7 +151,7 @@ def test_attempt_at_the_unix_socket_is_refused(target: Target, way: str, termina
     done = target.hands.run(["bash", "-c", command], terminal=terminal)
     told = done["out"]
     if "{out}" in UNIX_WAYS[way]:
-        until(out.exists)
+        wait_until(out.exists)
         told = out.read_text()
     if told:  # where the machine forbids namespaces, the attempt ends before it begins
         replies = json.loads(told)
@@ -202,7 +204,7 @@ def test_attempt_with_a_persons_login_is_refused(target: Target, way: str) -> No
     done = target.hands.run(["bash", "-c", command])
     told = done["out"]
     if "{out}" in TCP_WAYS[way]:
-        until(out.exists)
+        wait_until(out.exists)
         told = out.read_text()
     if told:
         answer = json.loads(told)

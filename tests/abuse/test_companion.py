@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.abuse.rig import Hands, Server, Who, allow, until
+from tests.abuse.clients import Who
+from tests.abuse.rig import Hands, Server, allow
 from tests.harness.handheld import Handheld
+from tests.harness.waiting import wait_until
 
 PRESS = ("view", "input", "interrupt", "approve")
 
@@ -74,7 +76,7 @@ def port(server: Server) -> int:
 
 def session(server: Server) -> str:
     """What is in slot 0, once it is there."""
-    return str(until(lambda: slots(server)[0]["session"]))
+    return str(wait_until(lambda: slots(server)[0]["session"]))
 
 
 class Hand:
@@ -151,7 +153,7 @@ async def test_29_an_agent_with_a_devices_token_may_look_and_nothing_else(
 ) -> None:
     token = server.ask("devices.token", name="stolen", rights=[*PRESS, "spawn", "auto_edit"])
     server.open(owner, "shell", agent="shell")
-    until((server.base / "hands").exists)
+    wait_until((server.base / "hands").exists)
     prompt = server.asking(owner, session(server), "p")
     says = [
         {"type": "action", "action": "yes", "slot": 0},
@@ -177,7 +179,7 @@ async def test_31_a_device_without_the_right_cannot_answer(
     await held.wait_for("waiting")
     for action in ("yes", "always", "no"):
         held.press(action)
-    until(lambda: len(server.audited(event="answer_permission", outcome="refused")) == 3)
+    wait_until(lambda: len(server.audited(event="answer_permission", outcome="refused")) == 3)
     assert server.is_open(owner, session(server), prompt["prompt"])
     assert server.answers() == []
 
@@ -215,10 +217,10 @@ async def test_19_a_device_that_is_revoked_is_cut_off_and_its_rules_with_it(
     server.asking(owner, session(server), "a", **reads)
     await held.wait_for("waiting")
     held.press("always")  # the agent has no rule of its own: it is kept for the device
-    until(lambda: server.events(owner, session(server), "permission.closed"))
+    wait_until(lambda: server.events(owner, session(server), "permission.closed"))
     server.http(owner).call("DELETE", "/devices/box")
     assert await held.ended()
-    until(lambda: server.events(owner, session(server), "turn.ended"))
+    wait_until(lambda: server.events(owner, session(server), "turn.ended"))
     again = server.asking(owner, session(server), "b", **reads)
     assert server.is_open(owner, session(server), again["prompt"])
 
@@ -278,7 +280,7 @@ async def test_24_no_secret_of_a_device_is_anywhere_but_in_its_hands(
     stranger = await hand.stranger()
     stranger.say("auth", token=f"{token}x")
     held.prompt("canary prompt", slot=3)
-    until(lambda: "ignored ('nobody is in slot 3')" in server.log.read_text())
+    wait_until(lambda: "ignored ('nobody is in slot 3')" in server.log.read_text())
     assert "canary prompt" not in server.log.read_text()
     secret = token.partition(".")[2].encode()
     files = [one for one in server.base.rglob("*") if one.is_file()]
@@ -294,5 +296,5 @@ async def test_53_junk_ends_nothing_but_its_own_connection(
         other.raw(junk)
         assert await other.ended()
     held.prompt("hello")
-    until(lambda: server.events(owner, session(server), "turn.ended"))
+    wait_until(lambda: server.events(owner, session(server), "turn.ended"))
     assert "Traceback" not in server.log.read_text()

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from tests import conftest
-from tests.abuse.rig import WAIT_S, Server, until
+from tests.abuse.rig import Server
+from tests.harness.waiting import WAIT_S, wait_until
 
 SERVER, DEVICE = "10.77.0.1", "10.77.0.2"
 PORT = "3333"  # in a namespace of its own nobody else has it
@@ -67,7 +68,7 @@ def _machine(stack: ExitStack) -> int:
     stack.callback(holder.wait, WAIT_S)
     stack.callback(holder.kill)
     ours = Path("/proc/self/ns/net").readlink()
-    until(lambda: Path(f"/proc/{holder.pid}/ns/net").readlink() != ours, 5.0)
+    wait_until(lambda: Path(f"/proc/{holder.pid}/ns/net").readlink() != ours)
     return holder.pid
 
 
@@ -77,15 +78,6 @@ def _two_machines(stack: ExitStack) -> tuple[int, int]:
     _ip(here, f"ip addr add {SERVER}/24 dev fb0", "ip link set fb0 up")
     _ip(there, f"ip addr add {DEVICE}/24 dev fb1", "ip link set fb1 up")
     return here, there
-
-
-class Inside(Server):
-    """A server in a namespace."""
-
-    namespace = 0
-
-    def argv(self, *args: str) -> list[str]:
-        return ["nsenter", "-t", str(self.namespace), "-n", *super().argv(*args)]
 
 
 class Far:
@@ -135,12 +127,12 @@ def test_25_a_device_elsewhere_is_paired_by_its_code_once(
     short_tmp: Path, stack: ExitStack
 ) -> None:
     here, there = _two_machines(stack)
-    server = Inside(short_tmp)
-    server.namespace = here
+    server = Server(short_tmp)
+    server.under = ["nsenter", "-t", str(here), "-n"]
     server.env["FLYBRIDGE_DEFAULT_AGENT"] = "recorder"
     stack.callback(server.close)
     server.start("--companion-host", SERVER)
-    until(lambda: server.ask("devices.list")["slots"][0]["session"])
+    wait_until(lambda: server.ask("devices.list")["slots"][0]["session"])
     far = Far(there)
     stack.callback(far.close)
     code = far.code()
@@ -151,7 +143,7 @@ def test_25_a_device_elsewhere_is_paired_by_its_code_once(
     assert done["address"] == DEVICE
     assert far.hear()["active"]
     far.say(type="command", command="after it was paired", slot=0)
-    until(lambda: server.told("after it was paired"))
+    wait_until(lambda: server.told("after it was paired"))
     assert server.told("before it is paired") == []
     params = {"code": code, "name": "other"}
     again = server.talk([{"type": "ask", "ref": "1", "name": "devices.pair", "params": params}])

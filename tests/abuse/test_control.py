@@ -16,8 +16,10 @@ import pytest
 from flybridge.client.control.signed import public_of, sign
 from flybridge.wire.control import signed
 from flybridge.wire.control.times import format_time
-from tests.abuse.rig import Hands, Server, Who, until
+from tests.abuse.clients import Who
+from tests.abuse.rig import Hands, Server
 from tests.abuse.visitor import over_http
+from tests.harness.waiting import wait_until
 
 ME = f"uid:{os.geteuid()}"
 TEXT = "#ref# said by reference"
@@ -162,7 +164,7 @@ def test_46_only_a_plain_file_beneath_the_folder_is_read(steering: Steering) -> 
     assert steering.server.told("said by reference") == []
     good = steering.message("me", content=None, content_ref=steering.refs())
     assert codes(steering.send(good)) == ["ok"]
-    until(lambda: len(steering.server.told("said by reference")) == 1)
+    wait_until(lambda: len(steering.server.told("said by reference")) == 1)
     (inbox / "file").unlink()
     (again,) = steering.send(good)
     assert (again["result"], again["duplicate"]) == ("ok", True), "the file is not needed twice"

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.abuse.rig import API, NOBODY, WAIT_S, Server, WebSocket, Who, say_bytes, until
+from tests.abuse.clients import API, NOBODY, WebSocket, Who, say_bytes
+from tests.abuse.rig import Server
 from tests.harness.login import headers_from
+from tests.harness.waiting import WAIT_S, wait_until
 
 GUESS = "fbt_0123456789abcdef.guess"
 _sources = (f"127.0.{a}.{b}" for a, b in itertools.product(range(1, 9), range(1, 255)))
@@ -326,6 +328,6 @@ def test_abuse_23_what_belongs_to_somebody_else_is_refused(fresh: Server) -> Non
 def test_what_the_owner_sees_of_strangers(server: Server, owner: Who) -> None:
     """Nobody is refused in silence."""
     server.http(NOBODY, elsewhere()).call("GET", "/sessions")
-    until(lambda: server.audited(outcome="refused", code="not_authenticated"))
+    wait_until(lambda: server.audited(outcome="refused", code="not_authenticated"))
     got = server.http(owner).call("GET", "/audit?newest=true&limit=5")
     assert "not_authenticated" in [one.get("code") for one in got.json["records"]]

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from flybridge.frontends.native.adapter import NativeAdapter
-from flybridge.model.requests import Request
 from flybridge.auth.gate import Gate, Head, Refused
 from flybridge.auth.login import Login
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.listeners.http.route import Params
+from flybridge.model.requests import Request
 from fuzz import envelope, gate
 from fuzz.frames import FoundError
 from fuzz.gate import Maker

@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 from flybridge.testing import recorder
-from tests.abuse.rig import API, Server, WebSocket, Who, allow, say_bytes, until
+from tests.abuse.clients import API, WebSocket, Who, say_bytes
+from tests.abuse.rig import Server, allow
+from tests.harness.agent_programs import steps
+from tests.harness.frames import frame
 from tests.harness.login import as_lines
-from tests.harness.websocket_harness import frame
+from tests.harness.waiting import wait_until
 
 AT_ONCE = 50
 SENDS = 100
@@ -97,7 +100,7 @@ def test_fifty_who_answer_one_prompt_at_once_are_one_answer(server: Server, owne
     assert codes[""] in (1, unix), codes
     assert codes[""] + codes["already_decided"] == AT_ONCE, codes
     assert len([one for one in told if not one.get("error") and not one.get("duplicate")]) == 1
-    until(lambda: {"command": "once"} in [one["input"] for one in recorder.ran(server.record)])
+    wait_until(lambda: {"command": "once"} in [one["input"] for one in recorder.ran(server.record)])
     assert len(server.answers()) == before + 1
     assert len(server.events(owner, session, "permission.closed")) == 1
 
@@ -168,9 +171,9 @@ def test_abuse_45_a_late_interrupt_meets_no_other_turn(server: Server, owner: Wh
     assert server.say(owner, session, "one", "k1").status == 200
     (first,) = server.events(owner, session, "turn.started")
     gate = server.base / "gate45"
-    steps = json.dumps([{"wait_file": str(gate)}])
-    assert server.say(owner, session, f"go\n@@ {steps}", "k2", "observed").status == 200
-    until(lambda: len(server.events(owner, session, "turn.started")) == 2)
+    text = steps({"wait_file": str(gate)})
+    assert server.say(owner, session, text, "k2", "observed").status == 200
+    wait_until(lambda: len(server.events(owner, session, "turn.started")) == 2)
     late = {"type": "interrupt", "turn": first["turn"]}
     path = f"/sessions/{session}/commands"
     got = server.http(owner).call("POST", path, {"command": late}, key="i")
@@ -179,7 +182,7 @@ def test_abuse_45_a_late_interrupt_meets_no_other_turn(server: Server, owner: Wh
     assert server.greeted(owner).request({**submit, "request": "j"})["error"] == "stale_turn"
     assert server.talk([{**submit, "request": "l"}])[-1]["error"] == "stale_turn"
     gate.touch()
-    until(lambda: len(server.events(owner, session, "turn.ended")) == 2)
+    wait_until(lambda: len(server.events(owner, session, "turn.ended")) == 2)
     assert ["reason" in one for one in server.events(owner, session, "turn.ended")] == [False] * 2
 
 
@@ -267,8 +270,8 @@ def test_a_server_that_is_killed_is_back_before_the_agent_notices(fresh: Server)
     streams, asks = fresh.open(owner, "streams"), fresh.open(owner, "asks")
     prompt = fresh.asking(owner, asks, "ask", input={"command": "after all"})
     gate = fresh.base / "gate"
-    steps = [{"say": "before", "deltas": 3}, {"say": "held", "deltas": 2, "hold": str(gate)}]
-    text = f"go\n@@ {json.dumps([*steps, {'say': 'after'}])}"
+    held = {"say": "held", "deltas": 2, "hold": str(gate)}
+    text = steps({"say": "before", "deltas": 3}, held, {"say": "after"})
     assert fresh.say(owner, streams, text, "k", "observed").status == 200
     watching = fresh.greeted(owner)
     attach = {"type": "attach", "session": streams}
@@ -288,7 +291,7 @@ def test_a_server_that_is_killed_is_back_before_the_agent_notices(fresh: Server)
     assert "reason" not in back.hear_event("turn.ended")  # as it was meant to
     texts = [one["text"] for one in fresh.events(owner, streams, "text.done")]
     assert texts == ["before", "held", "after"]
-    until(lambda: fresh.events(owner, asks, "turn.ended"))
+    wait_until(lambda: fresh.events(owner, asks, "turn.ended"))
     assert [one["input"] for one in recorder.ran(fresh.record)] == [{"command": "after all"}]
     for session in (streams, asks):
         assert fresh.events(owner, session, "agent.exited") == []

@@ -11,7 +11,9 @@ from typing import Any
 
 from flybridge.runtime.keeper.keeper_program import process
 from flybridge.runtime.keeper.process import alive, ancestors, start_time
-from tests.abuse.rig import Hands, Server, allow, until
+from tests.abuse.rig import Hands, Server, allow
+from tests.harness.agent_programs import steps
+from tests.harness.waiting import wait_until
 
 ALLOW_THROUGH_PROC = """
 import os, sys
@@ -67,12 +69,13 @@ def opened(server: Server, agent: str, name: str) -> str:
 
 def asking(server: Server, session: str) -> dict[str, Any]:
     """Have the agent ask for a permission; return the event."""
-    step = [{"tool": "Bash", "input": {"command": "echo pwned"}, "ask": True}]
-    text = f"go\n@@ {json.dumps(step)}"
+    text = steps({"tool": "Bash", "input": {"command": "echo pwned"}, "ask": True})
     command = {"type": "send_input", "content": [{"type": "text", "text": text}]}
     submit = {"type": "submit", "ref": "1", "session": session, "request": "go", "command": command}
     server.talk([submit])
-    found: list[dict[str, Any]] = until(lambda: events(server, session, "permission.requested"))
+    found: list[dict[str, Any]] = wait_until(
+        lambda: events(server, session, "permission.requested")
+    )
     return found[0]
 
 
@@ -114,21 +117,23 @@ def test_a06_abuse_67_who_kills_its_keeper_is_not_the_person(fresh: Server) -> N
         {"type": "ask", "ref": "a", "name": "login.link", "params": {}},
         {**submit, "command": allow(prompt)},
     ]
-    until((fresh.base / "hands").exists)
+    wait_until((fresh.base / "hands").exists)
     gateway = str(fresh.state / "gateway.sock")
     Hands(fresh).run([sys.executable, "-c", ESCAPE, gateway, str(out), json.dumps(wanted)])
     named = fresh.base / "out.pid"
-    stray, keeper = map(int, until(lambda: named.exists() and named.read_text().split()))
+    stray, keeper = map(
+        int, wait_until(lambda: named.read_text().split() if named.exists() else [])
+    )
     start = start_time(stray) or ""
     assert keeper in ancestors(stray)
     (fresh.base / "out.go").touch()
 
-    until(lambda: not alive(stray, start))
+    wait_until(lambda: not alive(stray, start))
     answers = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     for answer in answers:  # it may have been quick enough to be heard, as an agent
         assert answer.get("error", "") == "not_allowed" or answer["principal"].startswith("agent:")
     assert events(fresh, victim, "permission.closed") == []
-    alarms = until(lambda: fresh.audited(event="alarm"))
+    alarms = wait_until(lambda: fresh.audited(event="alarm"))
     assert [(one["code"], one["session"], one["detail"]) for one in alarms] == [
         ("keeper_killed", attacker, "signal 9")
     ]
@@ -140,14 +145,14 @@ def test_a06_abuse_67_a_killed_starter_is_an_alarm_and_sessions_go_on(fresh: Ser
     prompt = asking(fresh, session)
     starter = starter_of(fresh)
     os.kill(starter, signal.SIGKILL)
-    (alarm,) = until(lambda: fresh.audited(event="alarm"))
+    (alarm,) = wait_until(lambda: fresh.audited(event="alarm"))
     assert (alarm["code"], alarm["target"]) == ("starter_killed", f"process {starter}")
     submit = {"type": "submit", "ref": "1", "session": session, "request": "a"}
     reply = fresh.talk([{**submit, "command": allow(prompt)}])[-1]
     assert not reply.get("error"), reply
-    until(lambda: events(fresh, session, "permission.closed"))
+    wait_until(lambda: events(fresh, session, "permission.closed"))
     opened(fresh, "recorder", "two")
-    until(lambda: starter_of(fresh) not in (0, starter))
+    wait_until(lambda: starter_of(fresh) not in (0, starter))
 
 
 def test_a06_the_next_gateway_finds_the_starter(fresh: Server) -> None:

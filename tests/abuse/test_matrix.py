@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from flybridge.session.authorisation import _NEEDS
 from flybridge.gateway.routes import ROUTES
+from flybridge.session.authorisation import _NEEDS
 from tests.abuse import rules
-from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, Who
+from tests.abuse.clients import API, Who
+from tests.abuse.rig import ALL_SCOPES, TALK_SCOPES, Hands, Server
 from tests.abuse.visitor import over_http, over_websocket
 from tests.repo.tree import PACKAGE
 
@@ -124,6 +125,7 @@ def asks(session: str, cwd: str) -> dict[str, dict[str, Any]]:
         "agents": {},
         "files": of,
         "panel": {**of, "name": "prompts"},
+        "agent_info": {**of, "name": "modes"},
         "prompts": {},
         "usage": {},
         "status": {},

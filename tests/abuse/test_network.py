@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.abuse import rules
-from tests.abuse.rig import API, Server, Who, say_bytes, serving
+from tests.abuse.clients import API, Who, say_bytes
+from tests.abuse.rig import Server, serving
 from tests.abuse.test_matrix import calls
-from tests.harness.websocket_harness import CONT, PING, frame
+from tests.harness.frames import CONT, PING, frame
+from tests.harness.processes import peak_bytes
 
 EVIL = "http://evil.example"
 ORIGINS = [
@@ -319,11 +321,6 @@ def test_abuse_11_what_two_readers_might_read_differently_is_the_last_word(
 
 
 # ---- frames --------------------------------------------------------------------------------------
-
-
-def peak_bytes(pid: int) -> int:
-    rows = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(row.split()[1]) * 1024 for row in rows if row.startswith("VmHWM"))
 
 
 FRAMES = {

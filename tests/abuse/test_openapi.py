@@ -18,12 +18,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flybridge.gateway.routes import ROUTES
 from flybridge.listeners.http.problems import Problem
 from flybridge.listeners.http.route import API
-from flybridge.gateway.routes import ROUTES
-from tests.abuse.rig import Http, Server, Who
-from tests.repo.tree import ROOT
+from tests.abuse.clients import Http, Who
+from tests.abuse.rig import Server
+from tests.harness.agent_programs import steps
 from tests.harness.http_harness import Got
+from tests.repo.tree import ROOT
 
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs" / "reference" / "openapi.json").read_text())
 EXAMPLES = 12
@@ -176,8 +178,8 @@ def test_what_is_neither_done_nor_failed_is_told_of_too(
 ) -> None:
     session = server.open(owner, "slow")
     gate = server.base / "gate"
-    steps = json.dumps([{"wait_file": str(gate)}])
-    command = {"type": "send_input", "content": [{"type": "text", "text": f"go\n@@ {steps}"}]}
+    text = steps({"wait_file": str(gate)})
+    command = {"type": "send_input", "content": [{"type": "text", "text": text}]}
     body = {"command": command, "until": "done", "wait_ms": 0}
     got = http.call("POST", f"/sessions/{session}/commands", body, key="k")
     gate.touch()

@@ -22,22 +22,14 @@ from pathlib import Path
 import pytest
 
 from flybridge.session.authorisation import FORWARDED
+from tests.abuse.clients import API, WebSocket, Who
 from tests.abuse.judging import NOBODY, OTHER, Judge, as_user, judging, need_user
-from tests.abuse.rig import (
-    ALL_SCOPES,
-    API,
-    TALK_SCOPES,
-    Hands,
-    Server,
-    WebSocket,
-    Who,
-    allow,
-    until,
-)
+from tests.abuse.rig import ALL_SCOPES, TALK_SCOPES, Hands, Server, allow
 from tests.abuse.rig import free_port as unused_port
 from tests.harness.browsers import chromium
 from tests.harness.login import as_lines, headers_from
 from tests.harness.relay import ask, relaying
+from tests.harness.waiting import wait_until
 
 pytestmark = pytest.mark.needs("linux")
 WWW = "www-data"
@@ -102,7 +94,7 @@ def test_a02_a_browser_keeps_all_its_rights_while_an_agent_lives(
     body = {"command": allow(prompt), "until": "observed", "wait_ms": 20_000}
     got = server.http(owner).call("POST", f"/sessions/{session}/commands", body, key="allow")
     assert got.status == 200, got
-    until(lambda: not server.is_open(owner, session, prompt["prompt"]))
+    wait_until(lambda: not server.is_open(owner, session, prompt["prompt"]))
 
 
 # ---- an agent that hides its socket --------------------------------------------------------------
@@ -266,7 +258,7 @@ def ssh_forward(folder: Path, user: str, target: int) -> Iterator[int]:
         program(server, stderr=log),
         program(client, stderr=log),
     ):
-        until(lambda: listens(near), 60)
+        wait_until(lambda: listens(near))
         yield near
 
 
@@ -381,7 +373,7 @@ def test_a04_nginx_is_let_in_once_its_user_is_a_forwarder(
         text = NGINX.format(folder=public_tmp, user=WWW, port=port, target=judge.port)
         (public_tmp / "conf").write_text(text)
         with program(["nginx", "-p", str(public_tmp), "-c", str(public_tmp / "conf")]):
-            until(lambda: listens(port), 60)
+            wait_until(lambda: listens(port))
             visit(judge, port)
             assert judge.verdict() == expected
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import socket
 from pathlib import Path
 
 import pytest
 
-from tests.abuse.rig import API, WAIT_S, Server, serving, until
-from tests.abuse.test_network import peak_bytes
+from tests.abuse.clients import API
+from tests.abuse.rig import Server, serving
+from tests.harness.agent_programs import steps
 from tests.harness.login import as_lines
+from tests.harness.processes import peak_bytes
+from tests.harness.waiting import WAIT_S, wait_until
 
 FEW_FILES = 256
 
@@ -45,7 +47,7 @@ def test_abuse_64_one_source_has_only_so_many_connections(fresh: Server) -> None
         pytest.skip("could not run: needs 4096 open files")
     some = [dial(fresh, "127.0.0.7") for _ in range(2100)]
     assert fresh.http(owner).call("GET", "/me").status == 200
-    until(lambda: sum(is_held(one) for one in some if one) <= 2000)
+    wait_until(lambda: sum(is_held(one) for one in some if one) <= 2000)
     assert peak_bytes(fresh.pid) < 256 << 20
     for one in some:
         if one:
@@ -82,7 +84,7 @@ def test_abuse_64_when_no_file_is_left_whoever_is_in_stays_in(short_tmp: Path) -
         for one in some:
             if one:
                 one.close()
-        until(lambda: server.http(owner).call("GET", "/me").status == 200)
+        wait_until(lambda: server.http(owner).call("GET", "/me").status == 200)
         assert len(server.log.read_bytes()) < 1 << 20  # it does not fill the disk with complaints
     finally:
         server.close()
@@ -92,9 +94,9 @@ def test_abuse_64_who_reads_a_byte_now_and_then_costs_little(fresh: Server) -> N
     """A replay of everything there is, many times, by somebody who does not take it."""
     owner = fresh.login()
     session = fresh.open(owner, "64")
-    steps = json.dumps([{"say": "x" * 500_000}])
+    text = steps({"say": "x" * 500_000})
     for n in range(8):
-        assert fresh.say(owner, session, f"go\n@@ {steps}", f"k{n}").json["stage"] == "done"
+        assert fresh.say(owner, session, text, f"k{n}").json["stage"] == "done"
     before = peak_bytes(fresh.pid)
     slow = [fresh.greeted(owner) for _ in range(20)]
     for one in slow:
@@ -117,15 +119,14 @@ def test_abuse_64_who_reads_a_byte_now_and_then_costs_little(fresh: Server) -> N
 
 def test_abuse_64_agents_have_a_number(short_tmp: Path) -> None:
     server = Server(short_tmp)
-    config = short_tmp / "c" / "flybridge" / "config.yaml"
-    config.write_text(config.read_text() + "limits:\n  sessions: 2\n")
+    server.configure(server.config.read_text() + "limits:\n  sessions: 2\n")
     try:
         server.start()
         owner = server.login()
         gate = short_tmp / "gate"
-        steps = json.dumps([{"wait_file": str(gate)}])
+        text = steps({"wait_file": str(gate)})
         for busy in [server.open(owner, f"s{n}") for n in range(2)]:
-            assert server.say(owner, busy, f"go\n@@ {steps}", "k", "observed").status == 200
+            assert server.say(owner, busy, text, "k", "observed").status == 200
         opening = {"agent": "recorder", "cwd": str(server.work), "request": "third"}
         for _ in range(20):
             got = server.http(owner).call("POST", "/sessions", opening)

@@ -12,11 +12,13 @@ import pytest
 from flybridge.runtime.keeper.keeper_program import is_keeper, lineage, read_file
 from flybridge.store.audit import verify
 from flybridge.testing import recorder
-from tests.harness import leftovers
-from tests.abuse.rig import NO_MARK, Server, Who, allow, until
+from tests.abuse.clients import Who
+from tests.abuse.rig import Server, allow
 from tests.abuse.shell_agent import carry_out
-from tests.repo.tree import ROOT
+from tests.harness import leftovers
 from tests.harness.login import KEY_HEADER
+from tests.harness.waiting import wait_until
+from tests.repo.tree import ROOT
 
 SAID = "canary-said-to-the-agent"
 TOOL = "canary-in-a-tools-input"
@@ -59,7 +61,7 @@ class Secrets:
         for who, body in ((self.token, allow(prompt)), (owner, denied)):
             got = server.http(who).call("POST", path, {"command": body}, key="a")
             self.bodies.append(got.body)
-        until(lambda: len(server.events(owner, self.session, "turn.ended")) == 2)
+        wait_until(lambda: len(server.events(owner, self.session, "turn.ended")) == 2)
         self._blunder()
 
     def _blunder(self) -> None:
@@ -89,7 +91,7 @@ class Secrets:
 
         An ordinary user cannot look into keepers; they are found above their agents.
         """
-        found = leftovers.find_processes(NO_MARK, self.server.base, own=True)
+        found = leftovers.find_processes(leftovers.NO_RUN, self.server.base, own=True)
         pids = {one.pid for one in found}
         above = [ancestor for pid in pids for ancestor in lineage(pid) or []]
         return sorted(pids | {ancestor.pid for ancestor in above if is_keeper(ancestor)})

@@ -17,9 +17,12 @@ from typing import Any
 
 import pytest
 
+from tests.abuse.clients import API
 from tests.abuse.judging import NOBODY, OTHER, as_user, need_user
-from tests.abuse.rig import ALL_SCOPES, API, TALK_SCOPES, Hands, Server, allow, until
+from tests.abuse.rig import ALL_SCOPES, TALK_SCOPES, Hands, Server, allow
+from tests.harness.agent_programs import steps
 from tests.harness.login import KEY_HEADER
+from tests.harness.waiting import wait_until
 
 pytestmark = pytest.mark.needs("linux", "root")
 STRANGER = 4344
@@ -53,13 +56,10 @@ class OwnUser(Server):
 
     def __init__(self, base: Path) -> None:
         super().__init__(base)
-        config = base / "c" / "flybridge" / "config.yaml"
-        config.write_text(f"{config.read_text()}serve:\n  users: [{OTHER}]\n")
+        self.configure(f"{self.config.read_text()}serve:\n  users: [{OTHER}]\n")
+        self.under = as_user(NOBODY)
         for path in [base, *base.rglob("*")]:
             os.chown(path, NOBODY, NOBODY)
-
-    def argv(self, *args: str) -> list[str]:
-        return [*as_user(NOBODY), *super().argv(*args)]
 
     def talking(self, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found = super().talking(messages)
@@ -120,8 +120,8 @@ def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
     session = opened(gateway, login, "one", "shell")
     _, me, _ = gateway.request(OTHER, "GET", "/me", login=login)
     assert (frozenset(me["scopes"]), me["peer"]) == (ALL_SCOPES, "person")
-    step = [{"tool": "Bash", "input": {"command": "true"}, "ask": True}]
-    content = [{"type": "text", "text": f"go\n@@ {json.dumps(step)}"}]
+    step = {"tool": "Bash", "input": {"command": "true"}, "ask": True}
+    content = [{"type": "text", "text": steps(step)}]
     body = {"command": {"type": "send_input", "content": content}, "until": "observed"}
     commands = f"/sessions/{session}/commands"
     assert gateway.request(OTHER, "POST", commands, body, login)[0] == 200
@@ -131,7 +131,7 @@ def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
         _, page, _ = gateway.request(OTHER, "GET", path, login=login)
         return [one["event"] for one in page["events"] if one["event"]["type"] == kind]
 
-    prompt = until(prompts, 60)[0]
+    prompt = wait_until(prompts)[0]
     stolen = Hands(gateway)
     inside = [sys.executable, "-I", "-c", REQUEST, str(gateway.port)]
     done = stolen.run([*inside, "GET", f"{API}/me", "", login])
@@ -141,7 +141,7 @@ def test_a04_a_listed_user_signs_in_starts_an_agent_and_approves(
     done = stolen.run([*inside, "POST", API + commands, json.dumps(answer), login])
     assert json.loads(done["out"])[0] == 403
     assert gateway.request(OTHER, "POST", commands, answer, login)[0] == 200
-    until(lambda: prompts("permission.closed"), 60)
+    wait_until(lambda: prompts("permission.closed"))
 
 
 def test_an_agent_of_that_gateway_cannot_read_what_is_the_persons(

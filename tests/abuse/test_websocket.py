@@ -11,22 +11,17 @@ from typing import Any
 
 import pytest
 
-from flybridge.model.deliveries import Stage
-from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.keeper.process import start_time
 from flybridge.listeners.connection import HIGH_WATER
 from flybridge.listeners.upgrade import Room, Timing
 from flybridge.listeners.websocket import WebSocketClient
-from tests.harness.runtime_harness import House, steps, until
-from tests.harness.websocket_harness import (
-    CONT,
-    PING,
-    Guest,
-    OpenDoor,
-    echo,
-    frame,
-    opened,
-)
+from flybridge.model.deliveries import Stage
+from flybridge.runtime.keeper.process import start_time
+from flybridge.runtime.live_session import LiveSession
+from tests.harness.agent_programs import steps
+from tests.harness.frames import CONT, PING, frame
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import until
+from tests.harness.websocket_harness import Guest, OpenDoor, echo, opened
 
 
 @pytest.fixture

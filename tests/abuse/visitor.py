@@ -11,7 +11,7 @@ import json
 import sys
 from typing import Any
 
-from tests.abuse.rig import NOBODY, Http, WebSocket, Who
+from tests.abuse.clients import NOBODY, Http, WebSocket, Who
 from tests.harness.http_harness import Got
 
 

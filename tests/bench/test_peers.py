@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from bench.peers import crowd, measure
-from flybridge.runtime.keeper.process import start_time
 from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.runtime.keeper.process import start_time
 
 pytestmark = pytest.mark.needs("linux")
 

@@ -18,8 +18,8 @@ import msgspec
 from flybridge.client.items import EventItem, to_event
 from flybridge.client.transcript import Transcript
 from flybridge.model.ids import SessionId
-from flybridge.runtime.unit_of_work import load_memory
 from flybridge.runtime.keeper.process import boot_id
+from flybridge.runtime.unit_of_work import load_memory
 from flybridge.session.state import encode_state
 from flybridge.store.sqlite import SqliteJournal
 from flybridge.testing.recorder import read_record

@@ -28,9 +28,10 @@ from flybridge.wire.native.messages import (
     Welcome,
     decode_gateway,
 )
+from tests.harness.waiting import WAIT_S
 
 Json: TypeAlias = dict[str, Any]
-WAIT_S = 20.0
+CARRY_OUT_MS = 50_000
 
 
 class GatewayGoneError(Exception):
@@ -136,7 +137,7 @@ class Client:
         self, session: str, request: str, command: Json, *, until: str = "done"
     ) -> ReplyLine:
         """Send a command and wait for its reply."""
-        sent = self.submit(session, request, command, until=until)
+        sent = self.submit(session, request, command, until=until, wait_ms=CARRY_OUT_MS)
         have = len(sent.replies)
         self.until(lambda: len(sent.replies) > have)
         return sent.replies[-1]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,21 +14,19 @@ from typing import Any, NamedTuple
 
 from flybridge.client.transcript import Transcript
 from flybridge.runtime.keeper.keeper_program import kill_exactly, process, processes, read_file
-from flybridge.testing import recorder
 from tests.crash.checker import Verdict, judge
 from tests.crash.evidence import Client, Evidence, GatewayGoneError
+from tests.harness import leftovers
+from tests.harness.agent_programs import agent, recorder_program
+from tests.harness.gateway_process import GatewayProcess
+from tests.harness.waiting import WAIT_S, wait_until
 
-START_S = 20.0
-GONE_S = 10.0
 SETTLE_S = 15.0
-HELLO_S = 3
+HELLO_S = 20  # a gateway on a busy machine may stand still for seconds before its HELLO
 ORPHANED_S = 7.0  # to end an agent that nobody wants
 CONFIG = """\
 agents:
-  recorder:
-    kind: claude
-    program: {program}
-keeper:
+{agents}keeper:
   hello_s: {hello_s}
   orphan_s: 30
 log_level: warning
@@ -57,37 +53,31 @@ class Rig:
         self, base: Path, *, flags: tuple[str, ...] = ("--no-dedupe",), apart: bool = False
     ) -> None:
         self.base = base
-        self.state = base / "s"
-        self.record = base / "record"
-        self.work = base / "w"
-        self.log = base / "log"
+        self.gateway = GatewayProcess(base)
+        self.state = self.gateway.state
+        self.record = self.gateway.record
+        self.work = self.gateway.work
         self.evidence = Evidence()
         self.boot = ""
         self.package: Path | None = None  # another version's, for the gateways that are started
         self.starts = 0
         self.followed: dict[str, Transcript] = {}  # by one client that comes back after every cut
-        self._gateway: subprocess.Popen[bytes] | None = None
         self._clients: list[Client] = []
         self._keepers: dict[int, str] = {}  # pid → start time, of every keeper ever found
-        self.work.mkdir()
-        config = base / "cfg" / "flybridge"
-        config.mkdir(parents=True)
         # a script of its own, so that a test can take the program away
         self.program = base / "agent"
         record = f"{self.record}{'-$$' if apart else ''}"  # exec keeps the shell's pid
-        python = f'"{sys.executable}" -I "{recorder.__file__}" --record "{record}"'
-        self.program.write_text(f'#!/bin/sh\nexec {python} {" ".join(flags)} "$@"\n')
+        words = " ".join(f'"{word}"' for word in recorder_program(record, *flags))
+        self.program.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         self.program.chmod(0o755)
-        text = CONFIG.format(program=json.dumps([str(self.program)]), hello_s=HELLO_S)
-        (config / "config.yaml").write_text(text)
-        (config / "config.yaml").chmod(0o600)
+        recorder = agent("recorder", [str(self.program)])
+        self.gateway.configure(CONFIG.format(agents=recorder, hello_s=HELLO_S))
 
     # ---- the gateway -------------------------------------------------------------------------
 
     @property
     def pid(self) -> int:
-        assert self._gateway is not None
-        return self._gateway.pid
+        return self.gateway.pid
 
     @property
     def socket(self) -> Path:
@@ -95,23 +85,16 @@ class Rig:
 
     def launch(self, under: Sequence[str] = ()) -> None:
         """Start a gateway, perhaps ``under`` another program, and do not wait for it."""
-        assert self._gateway is None or self._gateway.poll() is not None
         self.starts += 1
         self.socket.unlink(missing_ok=True)  # so that nobody takes the old one for the new one
-        env = {**os.environ, "XDG_CONFIG_HOME": str(self.base / "cfg")}
         if self.boot:
-            env["FLYBRIDGE_BOOT_ID"] = self.boot
+            self.gateway.env["FLYBRIDGE_BOOT_ID"] = self.boot
         if self.package is not None:
-            env["PYTHONPATH"] = str(self.package)
-        state = ["--state", str(self.state)]
-        with self.log.open("ab") as log:
-            self._gateway = subprocess.Popen(
-                [*under, sys.executable, "-m", "flybridge", "gateway", "run", *state],
-                env=env,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-            )
+            self.gateway.env["PYTHONPATH"] = str(self.package)
+        else:
+            self.gateway.env.pop("PYTHONPATH", None)  # of the older version that ran before
+        self.gateway.under = under
+        self.gateway.start()
 
     def start(self) -> Client:
         """Start a gateway; the client goes on with every session where it was cut off."""
@@ -130,39 +113,33 @@ class Rig:
 
     def connect(self) -> Client:
         """A new client, as soon as the gateway lets one in."""
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + WAIT_S
         while True:
             try:
                 self._clients.append(Client(self.socket, self.evidence))
                 return self._clients[-1]
             except GatewayGoneError:
-                assert self._gateway is not None
-                status = self._gateway.poll()
+                status, tail = self.gateway.status, self.gateway.tail()
                 if status is not None or time.monotonic() > deadline:
-                    tail = self.log.read_text()[-2000:]
                     raise AssertionError(f"the gateway does not start ({status}): {tail}") from None
                 time.sleep(0.005)
 
     def kill_gateway(self) -> None:
-        if self._gateway is not None:
-            self._gateway.kill()
-            self._gateway.wait(GONE_S)
+        self.gateway.kill()
 
     def wait_gateway(self, wait_s: float) -> bool:
         """Whether the gateway ended within that time."""
-        assert self._gateway is not None
         try:
-            self._gateway.wait(wait_s)
+            self.gateway.wait(wait_s)
         except subprocess.TimeoutExpired:
             return False
         return True
 
     def stop_gateway(self) -> None:
         """End it cleanly; agents stay with their keepers."""
-        assert self._gateway is not None
-        self._gateway.terminate()
-        status = self._gateway.wait(GONE_S)
-        assert status == 0, f"it ended with {status}: {self.log.read_text()[-2000:]}"
+        assert self.gateway.is_running
+        status = self.gateway.stop()
+        assert status == 0, f"it ended with {status}: {self.gateway.tail()}"
 
     def reboot(self, name: str) -> None:
         """Play a power cut: everything dies, and the machine has another boot id."""
@@ -196,19 +173,15 @@ class Rig:
 
     def life(self, session: str) -> Life:
         """The agent of a session that has one, as soon as it shows."""
-        deadline = time.monotonic() + START_S
-        while not (found := self.lives(session)):
-            assert time.monotonic() < deadline, "no agent runs"
-            time.sleep(0.005)
-        return found[0]
+        return wait_until(lambda: self.lives(session), f"the agent of {session}")[0]
 
     def kill_agent(self, life: Life) -> None:
         self.evidence.hurt.setdefault(life.incarnation, "agent")
-        _kill(life.agent)
+        leftovers.kill(life.agent)
 
     def kill_keeper(self, life: Life) -> None:
         self.evidence.hurt.setdefault(life.incarnation, "keeper")
-        _kill(life.keeper)
+        leftovers.kill(life.keeper)
 
     def kill_and_start(self, client: Client, session: str, keeper_too: bool) -> Client:
         """Kill the gateway, and with it the keeper of a session; the client of the next one."""
@@ -258,10 +231,7 @@ class Rig:
             client.close()
         self.kill_gateway()
         self.lives()
-        deadline = time.monotonic() + GONE_S
-        while left := self._kill_everything():
-            assert time.monotonic() < deadline, f"still there: {left}"
-            time.sleep(0.01)
+        wait_until(lambda: not self._kill_everything(), f"the end of all below {self.base}")
 
     def _check_orphans(self) -> None:
         """An agent of a life that has ended is gone as soon as its keeper gives up waiting."""
@@ -306,10 +276,3 @@ class Rig:
         finally:
             db.close()
         return [json.loads(body).get(field) for (body,) in rows]
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass

@@ -20,8 +20,8 @@ from tests.crash.operations import warm
 from tests.crash.points import Maker
 from tests.crash.rig import Rig
 from tests.crash.tracer import Point, Tracer, points_between
+from tests.harness.waiting import WAIT_S
 
-WAIT_S = 20.0
 FINAL = ("ok", "not_live", "rejected", "internal_error")
 TEAMS = {
     "version": 1,

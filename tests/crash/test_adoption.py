@@ -23,8 +23,8 @@ def may_not_run(rig: Rig) -> None:
 
 
 def has_another_name(rig: Rig) -> None:
-    config = rig.base / "cfg" / "flybridge" / "config.yaml"
-    config.write_text(config.read_text().replace("recorder:", "another:"))
+    config = rig.gateway.config.read_text()
+    rig.gateway.configure(config.replace("recorder:", "another:"))
 
 
 @pytest.mark.parametrize("change", [is_missing, is_half_written, may_not_run, has_another_name])

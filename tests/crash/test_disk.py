@@ -21,6 +21,7 @@ from tests.crash.checker import GUARDED
 from tests.crash.evidence import Client, answer, interrupt, send_input
 from tests.crash.operations import warm
 from tests.crash.rig import Rig
+from tests.harness.waiting import wait_until
 
 ATTACH_S = 10.0
 REFUSED = ("storage_full", "storage_failed", "in_progress", "not_delivered", "keeper")
@@ -158,10 +159,7 @@ def test_a_runaway_agent_can_be_stopped_with_a_full_disk(rig: Rig, error: str) -
         assert "not recorded" in denied.message
         assert "not recorded" in stopped.message
         record = str(rig.record)
-        deadline = time.monotonic() + 10
-        while not any(b"interrupt" in line for line in recorder.lines(record)):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: any(b"interrupt" in line for line in recorder.lines(record)))
     client.until_status(session, "idle")
     persist(client, session, "m2", send_input("m2"))
     client.until_status(session, "idle")

@@ -23,6 +23,7 @@ KILLED: dict[str, Maker] = {
     for keeper_too in (False, True)
 } | {"opening a session": Opening}
 PARTS = 2  # tests per operation, so that each stays far below the cap
+SAMPLE = 12  # every how many calls `make test` tries one
 
 
 @pytest.mark.strace
@@ -32,3 +33,10 @@ def test_a_gateway_killed_at_any_call_neither_loses_nor_doubles(
     what: str, part: int, points: Counter[str]
 ) -> None:
     points[what] += kill_everywhere(KILLED[what], (part, PARTS))["hit"]
+
+
+@pytest.mark.sample
+@pytest.mark.strace
+@pytest.mark.parametrize("what", ["input, keeper lives", "allow, keeper dies too"])
+def test_a_gateway_killed_at_a_sample_of_these_calls_neither_loses_nor_doubles(what: str) -> None:
+    assert kill_everywhere(KILLED[what], (SAMPLE // 2, SAMPLE))["hit"] > 1

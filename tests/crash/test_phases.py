@@ -92,6 +92,7 @@ def test_whoever_dies_in_any_phase_every_promise_holds(rig: Rig, phase: str) -> 
         assert verdict.counts["message lost"] >= 1
 
 
+@pytest.mark.sample
 def test_a_gateway_that_dies_alone_leaves_nothing_unknown(rig: Rig) -> None:
     client = rig.start()
     for phase, enter in PHASES.items():

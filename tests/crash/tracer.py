@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 Role: TypeAlias = Literal["loop", "barrier"]
-ATTACH_S = 10.0
+ATTACH_S = 60.0
 NO_CALL = ("+++", "---", "<...", "exit")
 
 

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import queue
-import subprocess
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
-Json: TypeAlias = dict[str, Any]
+from flybridge.agents.demo.options import Options
+from flybridge.agents.demo.stream import Session, Speaker
+from tests.harness.line_process import Json, LineProcess
+
 Reply: TypeAlias = Callable[[Json], Json]
 
-DEADLINE_S = 20.0
 FLAGS = (
     *("--output-format", "stream-json", "--input-format", "stream-json", "--verbose"),
     *("--include-partial-messages", "--permission-prompt-tool", "stdio"),
     "--replay-user-messages",
 )
-DEMO = (sys.executable, "-m", "flybridge.demo")
+DEMO = (sys.executable, "-m", "flybridge.agents.demo")
 
 
-class Host:
-    """Use as a context; what is still alive at its end is killed, and only that."""
+class Host(LineProcess):
+    """A host of one agent; use it as a context."""
 
     def __init__(
         self,
@@ -36,64 +34,10 @@ class Host:
         env: Mapping[str, str] | None = None,
         speed: str = "0",
     ) -> None:
-        self.process = subprocess.Popen(
-            [*argv, *FLAGS, *flags],
-            cwd=cwd,
-            env={**os.environ, "FLYBRIDGE_DEMO_SPEED": speed, **(env or {})},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        self.raw: list[bytes] = []
-        self._lines: queue.Queue[bytes] = queue.Queue()
-        self._err: list[bytes] = []
-        self._threads = [
-            threading.Thread(target=self._pump, daemon=True),
-            threading.Thread(target=self._drain, daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def _pump(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self._lines.put(line)
-        self._lines.put(b"")
-
-    def _drain(self) -> None:
-        assert self.process.stderr
-        self._err.extend(iter(lambda: os.read(self.process.stderr.fileno(), 65536), b""))  # type: ignore[union-attr]
-
-    def __enter__(self) -> Host:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait(DEADLINE_S)
-        for thread in self._threads:
-            thread.join(DEADLINE_S)
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
-            assert pipe
-            try:
-                pipe.close()
-            except BrokenPipeError:
-                pass
+        given = {**os.environ, "FLYBRIDGE_DEMO_SPEED": speed, **(env or {})}
+        super().__init__([*argv, *FLAGS, *flags], cwd=cwd, env=given)
 
     # ---- towards the agent ---------------------------------------------------------------------
-
-    def write(self, data: bytes) -> None:
-        assert self.process.stdin
-        self.process.stdin.write(data)
-        self.process.stdin.flush()
-
-    def send(self, message: Json) -> None:
-        self.write(json.dumps(message).encode() + b"\n")
 
     def prompt(self, text: str, uuid: str = "") -> None:
         message: Json = {"type": "user", "message": {"role": "user", "content": text}}
@@ -113,28 +57,7 @@ class Host:
         body = {"subtype": "success", "request_id": request_id, "response": response}
         self.send({"type": "control_response", "response": body})
 
-    def close_stdin(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.close()
-
     # ---- from the agent ------------------------------------------------------------------------
-
-    def line(self) -> bytes:
-        line = self._lines.get(timeout=DEADLINE_S)
-        self.raw.append(line)
-        return line
-
-    def next(self) -> Json:
-        line = self.line()
-        assert line, f"stdout ended; stderr: {self.stderr()!r}"
-        return parsed(line)
-
-    def until(self, wanted: Callable[[Json], bool]) -> list[Json]:
-        """Everything up to the first wanted message, that one included."""
-        messages = [self.next()]
-        while not wanted(messages[-1]):
-            messages.append(self.next())
-        return messages
 
     def turn(self, text: str, uuid: str = "") -> list[Json]:
         """Send a prompt and return what is said up to its result."""
@@ -150,27 +73,6 @@ class Host:
             if messages[-1]["type"] == "control_request":
                 self.answer(messages[-1]["request_id"], **reply(messages[-1]["request"]))
         return messages
-
-    def rest(self) -> list[Json]:
-        """Everything up to the end of stdout."""
-        return [parsed(line) for line in iter(self.line, b"")]
-
-    def exit_code(self) -> int:
-        return self.process.wait(DEADLINE_S)
-
-    def stderr(self) -> bytes:
-        if self.process.poll() is not None:
-            self._threads[1].join(DEADLINE_S)
-        return b"".join(self._err)
-
-
-def parsed(line: bytes) -> Json:
-    """A message; a line that is none becomes one of its own type."""
-    try:
-        message: Json = json.loads(line)
-    except ValueError:
-        message = {"type": "noise", "line": line}
-    return message
 
 
 def allow(request: Json) -> Json:
@@ -233,3 +135,21 @@ def spoken(messages: Sequence[Json]) -> str:
     """The text of all complete assistant blocks."""
     blocks = [m["message"]["content"][0] for m in messages if m["type"] == "assistant"]
     return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+class Said:
+    """``messages`` are all that ``speaker`` wrote so far."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        session = Session(id="s1", cwd="/somewhere", model="m", mode="default")
+        self.speaker = Speaker(session, Options(session_id="s1"), fd=self._file.fileno())
+
+    @property
+    def messages(self) -> list[Json]:
+        self._file.seek(0)
+        return [json.loads(line) for line in self._file]
+
+    @property
+    def subtypes(self) -> list[str]:
+        return [str(message.get("subtype", message["type"])) for message in self.messages]

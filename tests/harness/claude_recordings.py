@@ -41,6 +41,8 @@ from flybridge.model.facts import (
     TurnOver,
 )
 from flybridge.model.ids import InputKey, PromptId
+from flybridge.model.legacy_options import from_legacy, start_fields
+from flybridge.model.queries import RAW
 from flybridge.testing.drivers import (
     INCARNATION,
     NOW_MS,
@@ -54,7 +56,7 @@ from flybridge.testing.drivers import (
     Told,
 )
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "claude"
+GOLDEN = Path(__file__).parents[1] / "golden" / "claude"
 FILES = sorted(f"{one.parent.name}/{one.stem}" for one in GOLDEN.glob("2.*/*.jsonl"))
 
 MADE_UP_FIELDS = ("priority", "isSynthetic")  # a person's words are neither
@@ -83,7 +85,9 @@ class Recording(msgspec.Struct, frozen=True):
             allow_bypass="--allow-dangerously-skip-permissions" in self.argv,
         )
         resumed = "--resume" in self.argv or "--continue" in self.argv
-        return OpenSpec(agent="claude", cwd="/project", resume=resumed, options=options)
+        return OpenSpec(
+            agent="claude", cwd="/project", resume=resumed, **start_fields(from_legacy(options))
+        )
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -309,7 +313,7 @@ class _Walk:
         params = {name: value for name, value in host["request"].items() if name != "subtype"}
         for name in sorted(_capabilities(self._version).queries):
             asking = attached(self._version)
-            asking.query(SESSION, "ref", name, Raw(json.dumps(params).encode()))
+            asking.query(SESSION, "ref", RAW + name, Raw(json.dumps(params).encode()), NOW_MS)
             for line in asking.take().lines:
                 ours = json.loads(line.data)
                 if ours["request"]["subtype"] == subtype:

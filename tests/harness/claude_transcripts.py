@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "claude" / "transcripts"
+GOLDEN = Path(__file__).parents[1] / "golden" / "claude" / "transcripts"
 SESSION = "0f0e0d0c-0b0a-4908-8706-050403020100"
 
 

@@ -5,7 +5,6 @@ Addresses of 127.0.0.0/8 but 127.0.0.1 count as another machine here: tests have
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +13,11 @@ from typing import Any
 
 import msgspec
 
+from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.frontends.companion.devices import Devices
+from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
+from flybridge.frontends.companion.methods import DeviceQuestions
+from flybridge.frontends.companion.slots import SlotHost
 from flybridge.model import events as e
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Batch
@@ -21,26 +25,17 @@ from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.unit_of_work import entries_of
-from flybridge.frontends.companion.listener import CompanionDoor, CompanionSpec
-from flybridge.frontends.companion.methods import DeviceQuestions
-from flybridge.frontends.companion.devices import Devices
-from flybridge.frontends.companion.slots import SlotHost
-from flybridge.auth.tcp_peer import TcpPeers
 from flybridge.session.ports import Journal
 from flybridge.store.devices import DeviceFile, SlotSpec
 from flybridge.testing import recorder
-from tests.harness.runtime_harness import EVERYTHING, House, until
 from tests.harness.handheld import Handheld
 from tests.harness.relay import RULES
+from tests.harness.runtime_harness import EVERYTHING, House
+from tests.harness.waiting import until
 
 HERE = "127.0.0.1"
 ELSEWHERE = "127.0.0.2"
 ALL = ("view", "input", "interrupt", "approve", "spawn", "auto_edit")
-
-
-def steps(*some: dict[str, Any]) -> str:
-    """A prompt that tells the recorder what to do."""
-    return f"go\n@@ {json.dumps(list(some))}"
 
 
 def bash(command: str = "rm -f zz.txt", **more: Any) -> dict[str, Any]:

@@ -13,22 +13,23 @@ from typing import Any
 
 import msgspec
 
-from flybridge.model.audit import Record
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.live_session import LiveSession
-from flybridge.frontends.control.service import Control, ControlSpec
-from flybridge.frontends.control.websocket import ControlSocketDoor
-from flybridge.frontends.control.unix import ControlDoor
 from flybridge.auth.login import Login
 from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.frontends.control.adapter import speak_control
+from flybridge.frontends.control.service import Control, ControlSpec
 from flybridge.frontends.control.teams import Policy
+from flybridge.frontends.control.unix import ControlDoor
+from flybridge.frontends.control.websocket import ControlSocketDoor
+from flybridge.model.audit import Record
+from flybridge.runtime.live_session import LiveSession
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Journal
 from flybridge.store.teams import Member, Rule, TeamFile, Teams
 from flybridge.testing import recorder
 from flybridge.wire.control.times import format_time
-from flybridge.wire.native.messages import Welcome
-from tests.harness.runtime_harness import House, until
 from tests.harness.http_harness import OWNER, Web
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import WAIT_S, until
 
 Json = dict[str, Any]
 LEAD = Caller(principal="lead", scopes=frozenset({"control"}), door="unix")
@@ -41,15 +42,11 @@ ALLOWED = Teams(
 )
 
 
-def _welcome(caller: Caller) -> Welcome:
-    return Welcome(proto=1, version="0", generation=1, principal=caller.principal)
-
-
 class Steered(Web):
     """A gateway with a control front end. ``now_ms`` is its clock, and can be moved."""
 
     def __init__(
-        self, house: House, *, teams: Teams = ALLOWED, ack_s: float = 10, **spec: Any
+        self, house: House, *, teams: Teams = ALLOWED, ack_s: float = WAIT_S, **spec: Any
     ) -> None:
         self.skip_ms = 0
         self.base_dir = house.folder / "inbox"
@@ -67,7 +64,7 @@ class Steered(Web):
         super().__init__(house, extra=self.control.table())
         self.control.submit = self.desk.submit
         self._numbers = itertools.count(1)
-        more: Any = {"welcome": _welcome, "now_ms": self.clock}
+        more: Any = {"speak": speak_control, "now_ms": self.clock}
         self.unix = ControlDoor(self.desk, keepers=house.sessions.keepers, **more)
         more["peers"] = TcpPeers(house.sessions.keepers)
         self.senders = ControlSocketDoor(
@@ -188,13 +185,13 @@ class Line:
         self._writer.write(data + b"\n")
 
     async def hear(self) -> Json:
-        line = await asyncio.wait_for(self._reader.readline(), 20)
+        line = await asyncio.wait_for(self._reader.readline(), WAIT_S)
         assert line, "hung up"
         found: Json = json.loads(line)
         return found
 
     async def ended(self) -> bool:
-        return await asyncio.wait_for(self._reader.read(), 20) == b""
+        return await asyncio.wait_for(self._reader.read(), WAIT_S) == b""
 
     async def ask(self, message: Json | bytes) -> Json:
         self.say(message)

@@ -12,20 +12,20 @@ import msgspec
 from msgspec import Raw
 
 from flybridge.agents.claude.agent import ClaudeAgent
-from flybridge.model.audit import Record
-from flybridge.runtime.links.dial_in import DialIns
-from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
-from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.lifecycle.agents import AgentShelf
-from flybridge.runtime.links.socket_link import SocketLink
-from flybridge.gateway.agent_socket import AgentSocketDoor
 from flybridge.auth.gate import Gate
+from flybridge.gateway.agent_socket import AgentSocketDoor
+from flybridge.model.audit import Record
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.links.dial_in import DialIns
+from flybridge.runtime.links.socket_link import SocketLink
+from flybridge.runtime.live_session import LiveSession
+from flybridge.runtime.methods.dial_in import DialInParams, DialInQuestions
 from flybridge.session.ports import Journal
-from flybridge.testing import recorder
 from flybridge.testing.recorder import executed, finished
-from tests.harness.runtime_harness import EVERYTHING, House, until
+from tests.harness.agent_programs import dialler_program
+from tests.harness.runtime_harness import EVERYTHING, House
+from tests.harness.waiting import until
 
-DIALLER = Path(__file__).with_name("dialler.py")
 NEW = ["/bin/echo", "2.1.325 (Claude Code)"]
 MUTE = [
     sys.executable,
@@ -42,7 +42,7 @@ class DialHouse(House):
     def __init__(self, folder: Path, journal: Journal | None = None, **more: Any) -> None:
         super().__init__(folder, journal, **more)
         flags = more.get("flags", [])
-        program = [sys.executable, str(DIALLER), recorder.__file__, "--record", str(self.record)]
+        program = dialler_program(self.record)
         self.program = [*program, *flags]
         agent = ClaudeAgent(name="dialler", program=self.program)
         self.services.shelf = AgentShelf(
@@ -51,7 +51,6 @@ class DialHouse(House):
                 "mute": (ClaudeAgent(name="mute", program=MUTE), {"PATH": "/usr/bin:/bin"}),
                 "new": (ClaudeAgent(name="new", program=NEW), {"PATH": "/usr/bin:/bin"}),
             },
-            strangers=agent,
         )
         self.services.timing = msgspec.structs.replace(
             self.services.timing, dial_in_s=more.get("dial_in_s", 60)

@@ -8,6 +8,7 @@ from typing import Any
 
 from flybridge.listeners.http.route import API
 from tests.harness.http_harness import Web
+from tests.harness.waiting import WAIT_S
 
 
 class Frame:
@@ -45,7 +46,7 @@ class EventSource:
         ]
         writer.write("\r\n".join([*lines, "", ""]).encode())
         self = cls(reader, writer)
-        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
+        head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WAIT_S)
         self.head = head.decode().lower()
         self.status = int(self.head.split()[1])
         self.last_id = last_id
@@ -54,7 +55,7 @@ class EventSource:
     async def hear(self) -> Frame | None:
         """The next frame; None when the stream is over."""
         while b"\n\n" not in self._text:
-            chunk = await asyncio.wait_for(self._chunk(), 20)
+            chunk = await asyncio.wait_for(self._chunk(), WAIT_S)
             if not chunk:
                 return None
             self.chunks += 1

@@ -15,6 +15,9 @@ import re
 import struct
 from typing import Any
 
+from tests.harness.frames import frame
+from tests.harness.waiting import WAIT_S
+
 HANGS_BEYOND = 4091
 BUFFERS = {
     "agent": 32,
@@ -24,7 +27,6 @@ BUFFERS = {
     "promptDescription": 256,
 }
 STATES = ("working", "waiting", "idle", "error", "done")
-PATIENCE_S = 20.0
 REQUEST = (
     "GET / HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n{more}\r\n"
@@ -62,7 +64,7 @@ class Handheld:
         said = REQUEST.format(host=host or f"192.168.178.20:{port}", more=more)
         held._writer.write(said.encode())
         try:
-            head = await asyncio.wait_for(held._reader.readuntil(b"\r\n\r\n"), PATIENCE_S)
+            head = await asyncio.wait_for(held._reader.readuntil(b"\r\n\r\n"), WAIT_S)
         except BaseException:
             held.close()
             raise
@@ -73,7 +75,7 @@ class Handheld:
 
     # ---- what it shows -------------------------------------------------------------------------
 
-    async def hear(self, within_s: float = PATIENCE_S) -> dict[str, Any]:
+    async def hear(self, within_s: float = WAIT_S) -> dict[str, Any]:
         """The next message, once it has survived it."""
         while True:
             async with asyncio.timeout(within_s):
@@ -133,7 +135,7 @@ class Handheld:
 
     async def ended(self) -> bool:
         """Wait until TCP ends: the one thing that tells it that nobody is there."""
-        async with asyncio.timeout(PATIENCE_S):
+        async with asyncio.timeout(WAIT_S):
             try:
                 await self._reader.read()
             except ConnectionError:
@@ -162,17 +164,7 @@ class Handheld:
 
     def send(self, payload: bytes, opcode: int = 1, *, fin: bool = True) -> None:
         """One masked frame with these very bytes."""
-        mask = os.urandom(4)
-        size = len(payload)
-        head = bytes([(0x80 if fin else 0) | opcode])
-        if size < 126:
-            head += bytes([0x80 | size])
-        elif size < 65536:
-            head += b"\xfe" + struct.pack("!H", size)
-        else:
-            head += b"\xff" + struct.pack("!Q", size)
-        masked = bytes(b ^ mask[n % 4] for n, b in enumerate(payload))
-        self._writer.write(head + mask + masked)
+        self._writer.write(frame(payload, opcode, fin=fin, mask=os.urandom(4)))
 
     def raw(self, data: bytes) -> None:
         self._writer.write(data)

@@ -9,7 +9,7 @@ import asyncio
 import http.client
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,34 +17,42 @@ from typing import Any
 
 import msgspec
 
+from flybridge.agents.claude.history import ClaudeHistory
+from flybridge.agents.claude.records import ClaudeRecords
+from flybridge.agents.history import KindHistory
+from flybridge.auth.authority import ALL_SCOPES, Authority
+from flybridge.auth.cookies import cookie_name
+from flybridge.auth.gate import gate_for
+from flybridge.auth.login import Login
+from flybridge.auth.methods import Keys
+from flybridge.auth.refusals import RefusalLog
+from flybridge.auth.socket_holder import Holders, find_holders
+from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.frontends.companion.devices import Devices
+from flybridge.frontends.companion.methods import DeviceQuestions
+from flybridge.frontends.http.web_page import BUILT
+from flybridge.frontends.native.adapter import speak_native
+from flybridge.gateway.routes import ROUTES
+from flybridge.listeners.http.app import make_app
+from flybridge.listeners.http.route import API, Route
+from flybridge.listeners.http.web_files import WebFiles
+from flybridge.listeners.tcp import TcpDoor, TcpSpec
+from flybridge.listeners.websocket import WebSocketDoor
 from flybridge.model.audit import Record
 from flybridge.model.ids import SessionId
-from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.methods.overview import Overview
 from flybridge.runtime.methods.sessions import NoParams, Question
-from flybridge.auth.authority import ALL_SCOPES, Authority
-from flybridge.auth.cookies import cookie_name
-from flybridge.frontends.companion.methods import DeviceQuestions
-from flybridge.frontends.companion.devices import Devices
-from flybridge.auth.gate import gate_for
-from flybridge.listeners.http.app import make_app
-from flybridge.auth.methods import Keys
-from flybridge.auth.login import Login
-from flybridge.auth.refusals import RefusalLog
-from flybridge.listeners.http.route import API, Route
-from flybridge.listeners.tcp import TcpDoor, TcpSpec
-from flybridge.auth.tcp_peer import TcpPeers
-from flybridge.listeners.websocket import WebSocketDoor
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.store.audit import AuditLog
-from flybridge.agents.claude.history import ClaudeHistory
 from flybridge.store.credentials import CredentialFile
 from flybridge.store.devices import DeviceFile
 from flybridge.wire.native.messages import Welcome
 from tests.harness.login import headers_for
-from tests.harness.runtime_harness import House
 from tests.harness.relay import RULES
+from tests.harness.runtime_harness import House
+from tests.harness.waiting import WAIT_S
 
 OWNER = f"uid:{os.geteuid()}"
 JSON = "application/json"
@@ -126,7 +134,10 @@ class Web:
         )
         self.gate = gate_for(self.port, base_path=base_path)
         self.claude = folder / "claude"
+        records = ClaudeRecords(ClaudeHistory(self.claude))
+        self.histories = {"claude": KindHistory(history=records, agent="claude")}
         self.keepers: list[tuple[int, str]] | None = None  # None: as they are
+        self.searched: list[frozenset[int]] = []  # sockets whose holders were looked for
         self.app = make_app(
             self.desk,
             self.authority,
@@ -136,16 +147,17 @@ class Web:
             now_ms=services.now_ms,
             audit=self.audit,
             audit_log=folder / "audit.log",
-            history=ClaudeHistory(self.claude),
-            peers=TcpPeers(self._keepers, RULES),
+            histories=self.histories,
+            peers=TcpPeers(self._keepers, RULES, search=self._find_holders),
             keep_alive_s=keep_alive_s,
-            routes=routes,
+            routes=(*ROUTES, *routes),
+            web=WebFiles(BUILT),
         )
         self.sockets = WebSocketDoor(
             self.desk,
             gate=self.gate,
             authority=self.authority,
-            welcome=_welcome,
+            speak=speak_native(_welcome),
             now_ms=services.now_ms,
             audit=self.audit,
         )
@@ -157,6 +169,12 @@ class Web:
     def _record(self, record: Record) -> None:
         self.records.append(record)
         self.log.write(record)
+
+    def _find_holders(
+        self, inodes: Collection[int], keepers: set[tuple[int, str]]
+    ) -> dict[int, Holders | None]:
+        self.searched.append(frozenset(inodes))
+        return find_holders(inodes, keepers)
 
     def _keepers(self) -> list[tuple[int, str]]:
         return self.house.sessions.keepers() if self.keepers is None else self.keepers
@@ -233,7 +251,7 @@ class Web:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(data)
         try:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(WAIT_S):
                 return await reader.read(1 << 20)
         finally:
             writer.close()

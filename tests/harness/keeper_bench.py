@@ -10,24 +10,16 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from flybridge.runtime.keeper import keeper_program as program
-from flybridge.runtime.keeper.process import alive, boot_id, fence, start_time
+from flybridge.runtime.keeper.process import boot_id, fence, start_time
+from tests.harness.processes import rss_kib
+from tests.harness.waiting import WAIT_S, wait_until
 
 SECRET = "canary-7d1f"
-WAIT_S = 20.0
-
-
-def eventually(fact: Callable[[], object], what: str = "") -> None:
-    """Wait until something is so; there is no event for another process's state."""
-    deadline = time.monotonic() + WAIT_S
-    while not fact():
-        assert time.monotonic() < deadline, f"did not come true: {what or fact}"
-        time.sleep(0.005)
 
 
 def sh(script: str) -> list[str]:
@@ -36,12 +28,6 @@ def sh(script: str) -> list[str]:
 
 def py(script: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", script]
-
-
-def gone(pid: int) -> bool:
-    """Whether the process ended, reaped or not."""
-    start = start_time(pid)
-    return start is None or not alive(pid, start)
 
 
 class Peer:
@@ -146,8 +132,7 @@ class Kept:
 
     @property
     def rss_kib(self) -> int:
-        status = Path(f"/proc/{self.pid}/status").read_text()
-        return next(int(line.split()[1]) for line in status.splitlines() if "VmRSS" in line)
+        return rss_kib(self.pid)
 
 
 class Bench:
@@ -226,4 +211,4 @@ class Bench:
 def stop(pid: int) -> None:
     """Freeze a process of ours and wait until it is frozen."""
     os.kill(pid, signal.SIGSTOP)
-    eventually(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    wait_until(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")

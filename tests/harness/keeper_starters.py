@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from flybridge.runtime.keeper.keeper_program import descendants, process
-from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, start_time
+from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from flybridge.runtime.keeper.starter import KeeperStarter, StarterAlarm
+from tests.harness import leftovers
 from tests.harness.keepers import Keepers
-
-WAIT_S = 60.0
+from tests.harness.waiting import until
 
 # A process that leaves its agent's session, terminal and environment, says who it is, and then
 # kills its keeper. It lives on until somebody ends it.
@@ -42,21 +38,8 @@ signal.pause()
 """
 
 
-async def until(fact: Callable[[], object], what: str = "") -> None:
-    """Wait in the loop until something is so."""
-    deadline = time.monotonic() + WAIT_S
-    while not fact():
-        assert time.monotonic() < deadline, f"did not come true: {what}"
-        await asyncio.sleep(0.005)
-
-
 def of_process(pid: int, name: str) -> str:
     return Path(f"/proc/{pid}/{name}").read_text()
-
-
-def rss_kib(pid: int) -> int:
-    lines = of_process(pid, "status").splitlines()
-    return next(int(line.split()[1]) for line in lines if "VmRSS" in line)
 
 
 def is_dumpable(pid: int) -> bool:
@@ -108,8 +91,8 @@ class Starters:
         for pid, start in self._seen:
             if alive(pid, start):
                 below = descendants(pid)
-                os.kill(pid, signal.SIGKILL)
-                for one in below:
-                    if process(one.pid) is not None:
-                        os.kill(one.pid, signal.SIGKILL)
+                leftovers.kill(pid)
+                for child in below:
+                    if process(child.pid) is not None:
+                        leftovers.kill(child.pid)
         await until(lambda: not any(alive(*one) for one in self._seen))

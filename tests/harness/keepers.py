@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,10 @@ from flybridge.runtime.keeper.client import (
     Hello,
     KeeperLink,
 )
-from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from flybridge.runtime.keeper.process import alive, start_time
+from flybridge.runtime.keeper.start import KeeperSpec, StartedKeeper, start_keeper
 from tests.harness.keeper_bench import SECRET
-
-WAIT_S = 20
+from tests.harness.waiting import WAIT_S, until
 
 
 class Heard:
@@ -107,12 +107,11 @@ class Keepers:
             link.close()
         for one in self.started:
             if alive(one.pid, one.start):
-                os.kill(one.pid, signal.SIGTERM)
-                os.kill(one.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it may end meanwhile
+                    os.kill(one.pid, signal.SIGTERM)
+                    os.kill(one.pid, signal.SIGKILL)
             await reaped(one.pid)
 
 
 async def reaped(pid: int) -> None:
-    async with asyncio.timeout(WAIT_S):
-        while start_time(pid) is not None:
-            await asyncio.sleep(0.005)
+    await until(lambda: start_time(pid) is None, f"the end of process {pid}")

@@ -39,14 +39,14 @@ def with_pipes(folder: Path) -> Path:
     package = folder / "old" / "flybridge"
     ignored = shutil.ignore_patterns("built", "__pycache__")
     shutil.copytree(PACKAGE, package, ignore=ignored)
-    runtime = package / "runtime"
-    (runtime / "keeper_program.py").rename(folder / "the_keeper.py")
+    keeper = package / "runtime" / "keeper"
+    (keeper / "keeper_program.py").rename(folder / "the_keeper.py")
     shim = KEEPER_WITH_PIPES.format(folder=str(folder))
     imported = "from the_keeper import *  # noqa\nfrom the_keeper import _compare_digest  # noqa\n"
     body = f"import sys\nsys.path.insert(0, {str(folder)!r})\n"
     body += f"if __name__ == '__main__':\n    exec({shim!r})\nelse:\n"
     body += "".join(f"    {line}\n" for line in imported.splitlines())
-    (runtime / "keeper_program.py").write_text(body)
+    (keeper / "keeper_program.py").write_text(body)
     return package.parent
 
 

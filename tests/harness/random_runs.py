@@ -7,8 +7,9 @@ import signal
 
 from flybridge.runtime.keeper.keeper_program import processes, read_file
 from tests.harness import leftovers
+from tests.harness.agent_programs import steps
+from tests.harness.run_script import Frame, Script, finished, marker
 from tests.harness.terminal_home import Home
-from tests.harness.run_script import Frame, Script, finished, marker, steps
 
 HAPPENINGS = ("nothing", "agent", "eof", "cancel", "term", "kill", "kill twice", "gateway")
 EXITS = {"run.completed": 0, "run.cancelled": 0, "run.failed": 1}
@@ -40,7 +41,7 @@ class Story:
         """What broke; nothing, if all is well."""
         frames = 0
         happened = False
-        while (frame := self.script.next()) is not None:
+        while (frame := self.script.next_or_none()) is not None:
             frames += 1
             self._hear(frame)
             if frames >= self.at and not happened:
@@ -69,7 +70,7 @@ class Story:
                 self._come_back()
             case "kill twice":
                 self._come_back()
-                self._hear(self.script.next())
+                self._hear(self.script.next_or_none())
                 self._come_back()
 
     def _come_back(self) -> None:

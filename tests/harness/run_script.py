@@ -3,72 +3,43 @@
 from __future__ import annotations
 
 import json
-import queue
-import signal
-import subprocess
-import threading
-import time
 from typing import Any
 
+from tests.harness.line_process import LineProcess
 from tests.harness.terminal_home import Home
 
-WAIT_S = 15.0
 TERMINAL = ("run.completed", "run.failed", "run.cancelled")
 Frame = dict[str, Any]
-
-
-def steps(*steps: Frame, text: str = "go") -> str:
-    """A prompt that tells the recorder what to do."""
-    return f"{text}\n@@ {json.dumps(list(steps))}"
 
 
 def marker(*questions: Frame) -> str:
     return f"<!--QUESTION:{json.dumps({'questions': list(questions)})}-->"
 
 
-class Script:
+class Script(LineProcess):
     """One `flybridge adhoc --output json`; ``frames`` is what it has said so far."""
 
     def __init__(self, home: Home, *args: str, env: dict[str, str] | None = None) -> None:
-        self.frames: list[Frame] = []
-        self.raw: list[bytes] = []
-        self.process = subprocess.Popen(
+        super().__init__(
             home.argv("adhoc", "--output", "json", *args),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             env={**home.env, **(env or {})},
             cwd=home.work,
             start_new_session=True,
         )
-        self._lines: queue.Queue[bytes] = queue.Queue()
-        self._errors = b""
-        self._ended: tuple[int, str] | None = None
-        self._threads = [threading.Thread(target=one) for one in (self._read, self._listen)]
-        for one in self._threads:
-            one.start()
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self._lines.put(line)
-        self._lines.put(b"")
-
-    def _listen(self) -> None:
-        assert self.process.stderr is not None
-        self._errors = self.process.stderr.read()
+    @property
+    def frames(self) -> list[Frame]:
+        return self.messages
 
     # ---- saying --------------------------------------------------------------------------------
 
     def say(self, kind: str, payload: Frame, **more: Any) -> None:
         frame = {"v": "1", "id": "msg_x", "ts": "now", "type": kind, "payload": payload, **more}
-        self.write(json.dumps(frame).encode() + b"\n")
+        self.send(frame)
 
     def write(self, data: bytes) -> None:
-        assert self.process.stdin is not None
         try:
-            self.process.stdin.write(data)
-            self.process.stdin.flush()
+            super().write(data)
         except (BrokenPipeError, ValueError):  # nobody listens, or it was closed here
             pass
 
@@ -80,54 +51,21 @@ class Script:
         said = {"question_id": question["payload"]["question_id"], "value": value}
         self.say("run.input", said)
 
-    def close_input(self) -> None:
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.close()
-        except BrokenPipeError:
-            pass
-
     # ---- hearing -------------------------------------------------------------------------------
-
-    def next(self) -> Frame | None:
-        """The next frame; None at the end."""
-        try:
-            line = self._lines.get(timeout=WAIT_S)
-        except queue.Empty:
-            raise AssertionError(f"nothing came; so far: {self.types}") from None
-        if not line:
-            self._lines.put(b"")  # it stays at its end
-            return None
-        self.raw.append(line)
-        frame: Frame = json.loads(line)
-        self.frames.append(frame)
-        return frame
 
     def wait_for(self, kind: str) -> Frame:
         """The next frame of a type."""
-        while (frame := self.next()) is not None:
+        while (frame := self.next_or_none()) is not None:
             if frame["type"] == kind:
                 return frame
         raise AssertionError(f"no {kind}; came: {self.frames}, {self.end()}")
 
     def end(self) -> tuple[int, str]:
         """Everything is read; the exit status and what was said beside the protocol."""
-        if self._ended is not None:
-            return self._ended
-        while self.next() is not None:
-            pass
-        status = self.process.wait(WAIT_S)
-        for one in self._threads:
-            one.join(WAIT_S)
-        self.close_input()
-        for stream in (self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
-        self._ended = status, self._errors.decode()
-        return self._ended
-
-    def kill(self, how: signal.Signals = signal.SIGKILL) -> None:
-        self.process.send_signal(how)
+        self.rest()
+        status = self.exit_code()
+        self.close()
+        return status, self.errors().decode()
 
     # ---- what was said -------------------------------------------------------------------------
 
@@ -160,10 +98,3 @@ def finished(home: Home, *args: str, env: dict[str, str] | None = None, **start:
     script.close_input()
     script.end()
     return script
-
-
-def until(is_so: Any, what: str) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not is_so():
-        assert time.monotonic() < deadline, f"never came: {what}"
-        time.sleep(0.02)

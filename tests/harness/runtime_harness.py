@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import json
 import secrets
-import sys
 import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,38 +18,27 @@ from flybridge.model.content import Text
 from flybridge.model.deliveries import Batch, Preview, Reply, Shown, Stage, View
 from flybridge.model.ids import SessionId
 from flybridge.model.requests import Ask, Attach, Submit
-from flybridge.session.authorisation import Caller
-from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.broadcaster import Hub, Subscription
-from flybridge.runtime.live_session import LiveSession
-from flybridge.runtime.unit_of_work import entries_of
+from flybridge.runtime.dispatcher import Desk
 from flybridge.runtime.keeper.process import boot_id
+from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.live_session import LiveSession
 from flybridge.runtime.services import Limits, Services, Timing
 from flybridge.runtime.sessions import Sessions
-from flybridge.runtime.lifecycle.agents import AgentShelf
+from flybridge.runtime.unit_of_work import entries_of
+from flybridge.session.authorisation import Caller
 from flybridge.session.ports import Journal
 from flybridge.store.memory import MemoryBlobs, MemoryJournal
-from flybridge.testing import recorder
+from tests.harness.agent_programs import recorder_program
+from tests.harness.leftovers import find_sockets
+from tests.harness.other_agent import CourierAgent
+from tests.harness.waiting import until
 
 EVERYTHING = Caller(
     principal="me",
     scopes=frozenset({"view", "input", "interrupt", "approve", "spawn", "admin"}),
     process="1:1:boot",
 )
-PATIENCE_S = 20.0
-
-
-def steps(*steps: dict[str, Any], text: str = "go") -> str:
-    """A message that tells the recorder what to do."""
-    return f"{text}\n@@ {json.dumps(list(steps))}"
-
-
-async def until(what: Callable[[], object], within_s: float = PATIENCE_S) -> None:
-    """Wait for something to be true, in the loop."""
-    deadline = time.monotonic() + within_s
-    while not what():
-        assert time.monotonic() < deadline, "waited too long"
-        await asyncio.sleep(0.002)
 
 
 class ListClient:
@@ -108,7 +93,7 @@ class House:
         self.record = folder / "record"
         self.journal: Journal = journal or MemoryJournal()
         (folder / "keepers").mkdir(mode=0o700, exist_ok=True)
-        program = [sys.executable, "-I", recorder.__file__, "--record", str(self.record)]
+        program = recorder_program(self.record)
         self.program = program
         environment = {"PATH": "/usr/bin:/bin"}
         missing = ClaudeAgent(name="missing", program=["/no/such/program"])
@@ -122,9 +107,10 @@ class House:
                         ClaudeAgent(name="recorder", program=[*program, *more.get("flags", [])]),
                         environment,
                     ),
+                    "courier": (CourierAgent(), environment),
                     "missing": (missing, environment),
                 },
-                strangers=missing,
+                make=lambda name, kind: ClaudeAgent(name=name) if kind == "claude" else None,
             ),
             keepers=folder / "keepers",
             boot=more.get("boot", boot_id()),
@@ -213,3 +199,9 @@ class House:
             await until(lambda live=live: live.down is None)  # type: ignore[misc]
             await self.sessions.stop_agent(row.session)
         await self.sessions.close()
+        # a keeper that was still starting hears of no gateway, and ends by itself
+        await until(lambda: not self._kept())
+
+    def _kept(self) -> list[str]:
+        """Return the sockets of the keepers that are still there."""
+        return [path for path in find_sockets(self.services.keepers) if "/inc_" in path]

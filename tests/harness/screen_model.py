@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import re
 
+from flybridge.cli.rendering.screen import Look, Plain
+
 _sequence = re.compile(r"\x1b\[(\??)([0-9;]*)([A-Za-z])")
+
+NO_COLOUR = Look(colour=False)
 
 
 class ScreenModel:
@@ -97,3 +101,18 @@ class ScreenModel:
                 pass
             case _:
                 raise AssertionError(f"unknown: ESC [ {private}{numbers}{what}")
+
+
+class Sheet(Plain):
+    """Paper in memory: what a terminal without a screen would print."""
+
+    def __init__(
+        self, *, width: int | None = None, marks: bool = True, look: Look = NO_COLOUR
+    ) -> None:
+        self._said: list[str] = []
+        super().__init__(self._said.append, look=look, width=width, marks=marks)
+
+    @property
+    def text(self) -> str:
+        """Everything written so far."""
+        return "".join(self._said)

@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.config.state_dir import StateDir
 from flybridge.errors import FlybridgeError, SessionNotFoundError
+from flybridge.frontends.native.adapter import NativeAdapter
 from flybridge.model.commands import SendInput
 from flybridge.model.deliveries import Reply
 from flybridge.model.events import Event, Notice
@@ -111,7 +111,7 @@ class ScriptedGateway:
         self._server.close()
         self.state.socket.unlink(missing_ok=True)
         self.hang_up()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while self.peers:
                 await asyncio.sleep(0.005)
             await self._server.wait_closed()
@@ -261,13 +261,6 @@ async def serving(state: StateDir, events: Sequence[Event] = ()) -> AsyncIterato
     finally:
         if gateway._server is not None:
             await gateway.stop()
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for something to become true; the deadline is for a broken test."""
-    async with asyncio.timeout(10):
-        while not true():
-            await asyncio.sleep(0.002)
 
 
 LIFE_S = 30.0  # a forgotten one ends by itself

@@ -20,6 +20,7 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from tests.harness.scripted_gateway import Peer, ScriptedGateway
+from tests.harness.waiting import WAIT_S
 
 TOKEN_ID, SECRET = "abc123", "s" * 43
 TOKEN = f"fbt_{TOKEN_ID}.{SECRET}"
@@ -61,7 +62,7 @@ class ScriptedUrl:
         assert self._server is not None
         self._server.close()
         self.gateway.hang_up()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(WAIT_S):
             while self.gateway.peers:
                 await asyncio.sleep(0.005)
             await self._server.wait_closed()

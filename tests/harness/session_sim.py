@@ -5,7 +5,7 @@ from __future__ import annotations
 from flybridge.model import commands as c
 from flybridge.model import events as e
 from flybridge.model import facts as f
-from flybridge.model.capabilities import Capabilities, OpenSpec
+from flybridge.model.capabilities import Capabilities, Mode, OpenSpec
 from flybridge.model.content import Text
 from flybridge.model.deliveries import Preview
 from flybridge.model.ids import IncarnationId, InputKey, ItemId, PromptId, SessionId
@@ -30,6 +30,16 @@ CAPABILITIES = Capabilities(
     at_start=frozenset({"set_effort", "set_fast"}),
     efforts=frozenset({"low", "high"}),
 )
+
+
+MODES = (  # of an agent whose default mode is called "default"
+    Mode("plan", -1, plans=True),
+    Mode("default", 0),
+    Mode("acceptEdits", 1),
+    Mode("bypassPermissions", 2),
+)
+
+ACCEPT_MS = 80_000  # how long messages wait for an agent that does not say that it takes any
 
 
 class Sim:
@@ -74,14 +84,14 @@ class Sim:
 
     def fact(self, *facts: f.Fact) -> None:
         for fact in facts:
-            self._take(absorb(self.state, fact, self.drafts.text))
+            self._take(absorb(self.state, fact, self.drafts.text, MODES))
 
     def stream(self, item: str, since: int, upto: int, text: str) -> None:
         self.drafts.apply(Preview(ItemId(item), since, upto, text))
 
     def expire(self, now: int) -> None:
         self.now = now
-        self._take(expire(self.state, now))
+        self._take(expire(self.state, now, ACCEPT_MS))
 
     def tags(self, after: int = 0) -> list[str]:
         return [str(one.__struct_config__.tag) for one in self.log[after:]]
@@ -107,13 +117,12 @@ def ask(sim: Sim, prompt: str = "prm_1", **more: object) -> e.PermissionRequeste
     """Let the agent ask for permission; returns the event."""
     import msgspec
 
+    given = {"tool": "Bash", "item": ItemId("tool_1"), **more}
     sim.fact(
         f.PermissionAsked(
             prompt=PromptId(prompt),
-            tool="Bash",
             input=msgspec.Raw(b'{"command":"ls"}'),
-            item=ItemId("tool_1"),
-            **more,  # type: ignore[arg-type]
+            **given,  # type: ignore[arg-type]
         )
     )
     found = sim.log[-1]

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from flybridge.probes.report import Finding
 from flybridge.probes.claude.run import run_probes
+from flybridge.probes.report import Finding
 
 PROGRAM = Path(__file__).with_name("small_cli.py")
 

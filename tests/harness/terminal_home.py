@@ -14,7 +14,6 @@ import pty
 import select
 import struct
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,18 +21,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import flybridge.testing.recorder
 from flybridge.client import connect
 from flybridge.errors import SessionNotFoundError
 from tests.harness import leftovers
+from tests.harness.agent_programs import DEMO, agent, recorder_program
+from tests.harness.gateway_process import Installation
 from tests.harness.screen_model import ScreenModel
+from tests.harness.waiting import WAIT_S
 
-WAIT_S = 20.0
 FAST = "flybridge-demo-fast"  # a model of the demo agent: it does not wait between words
 STEADY = "steady"  # the demo agent at an even pace
 SLOW = "slow"  # ... and one that is never done before its test is
 PACES_MS = {STEADY: 4, SLOW: 350}
-NO_MARK = "no run has this mark"
 
 
 class Terminal:
@@ -117,41 +116,26 @@ class Terminal:
         os.close(self._main)
 
 
-class Home:
-    """A state directory, a configuration and a folder to work in; and everything started there."""
+class Home(Installation):
+    """An installation, and everything that was started in it."""
 
     def __init__(self, base: Path) -> None:
-        self.base = base
-        self.state = base / "s"
-        self.work = base / "w"
-        self.record = base / "record"
-        self.work.mkdir()
-        self.env = {
-            **os.environ,
+        super().__init__(base)
+        self.env |= {
             "TERM": "xterm-256color",
             "LANG": "C.UTF-8",
             "HOME": str(base),
             "XDG_STATE_HOME": str(base / "state"),
-            "XDG_CONFIG_HOME": str(base / "config"),
         }
         self.terminals: list[Terminal] = []
-        self._configure()
+        self.configure(self.agents())
 
-    def _configure(self) -> None:
-        recorder = [sys.executable, "-I", flybridge.testing.recorder.__file__]
-        program = json.dumps([*recorder, "--record", str(self.record)])
-        folder = self.base / "config" / "flybridge"
-        folder.mkdir(parents=True)
-        demo = [sys.executable, "-P", "-m", "flybridge.demo"]
-        agents = f"agents:\n  recorder:\n    kind: claude\n    program: {program}\n"
+    def agents(self) -> str:
+        """Return the agents of the configuration."""
+        agents = agent("recorder", recorder_program(self.record))
         for name, pace in PACES_MS.items():
-            paced = json.dumps(["env", f"FLYBRIDGE_DEMO_SPEED={pace}", *demo])
-            agents += f"  {name}:\n    kind: demo\n    program: {paced}\n"
-        (folder / "config.yaml").write_text(agents)
-        (folder / "config.yaml").chmod(0o600)
-
-    def argv(self, *args: str) -> list[str]:
-        return [sys.executable, "-m", "flybridge", *args, "--state", str(self.state)]
+            agents += agent(name, ["env", f"FLYBRIDGE_DEMO_SPEED={pace}", *DEMO], kind="demo")
+        return f"agents:\n{agents}"
 
     def run(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command without a terminal to its end."""
@@ -232,10 +216,7 @@ class Home:
             terminal.close()
         if self.state.exists():
             asyncio.run(self._end_all())
-        left = leftovers.wait_until_gone(NO_MARK, self.base, 5.0)
-        for one in left:
-            leftovers.kill(one.pid)
-        assert left == []
+        leftovers.expect_none_below(self.base)
 
     async def _end_all(self) -> None:
         """What ``sessions kill`` and ``gateway stop`` do, without starting Python anew."""

@@ -7,9 +7,7 @@ checked to the byte.
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import os
 import struct
 import time
 from collections.abc import AsyncIterator
@@ -22,23 +20,23 @@ from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
+from flybridge.auth.gate import gate_for
+from flybridge.auth.tcp_peer import TcpPeers
+from flybridge.frontends.native.adapter import speak_native
+from flybridge.listeners.connection import Requests
+from flybridge.listeners.upgrade import Room, Timing
+from flybridge.listeners.websocket import PATH, WebSocketDoor
 from flybridge.model.audit import Record
 from flybridge.model.deliveries import Reply
 from flybridge.model.requests import Ask, Attach, Detach, Request, Submit
-from flybridge.session.authorisation import Caller, Scope
 from flybridge.runtime.dispatcher import Client
-from flybridge.auth.authority import ALL_SCOPES, FILE_SCOPES, Authority
-from flybridge.auth.gate import gate_for
-from flybridge.listeners.connection import Requests
-from flybridge.auth.tcp_peer import TcpPeers
-from flybridge.listeners.upgrade import Room, Timing
-from flybridge.listeners.websocket import PATH, WebSocketDoor
+from flybridge.session.authorisation import Caller, Scope
 from flybridge.store.credentials import CredentialFile
 from flybridge.wire.native.messages import Welcome
+from tests.harness.frames import CLOSE, PING, PONG, TEXT, frame, upgrade_request
 from tests.harness.login import headers_for
-
-CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
-PATIENCE_S = 20.0
+from tests.harness.waiting import WAIT_S, until
 
 
 def now_ms() -> int:
@@ -94,8 +92,9 @@ class OpenDoor:
         self.echo = EchoDesk()
         self.desk: Requests = desk or self.echo
         self.audited: list[Record] = []
+        self.ahead_ms = 0  # of the clock; a test adds to it instead of waiting
         self.authority = Authority(
-            CredentialFile(folder / "tokens"), owner="me", cookie="fb", now_ms=now_ms
+            CredentialFile(folder / "tokens"), owner="me", cookie="fb", now_ms=self.now_ms
         )
         self.token = self.authority.create_token("test", FILE_SCOPES)
         self.timing: Timing = more.get("timing", Timing())
@@ -104,14 +103,17 @@ class OpenDoor:
         self.port = 0
         self.guests: list[Guest] = []
 
+    def now_ms(self) -> int:
+        return now_ms() + self.ahead_ms
+
     def listen_on(self, port: int) -> WebSocketDoor:
         self.port = port
         self.door = WebSocketDoor(
             self.desk,
             gate=gate_for(port),
             authority=self.authority,
-            welcome=welcome,
-            now_ms=now_ms,
+            speak=speak_native(welcome),
+            now_ms=self.now_ms,
             audit=self.audited.append,
             peers=TcpPeers(lambda: self.keepers),
             timing=self.timing,
@@ -158,17 +160,9 @@ class Guest:
 
     async def upgrade(self, *, target: str = PATH, method: str = "GET", **headers: str) -> int:
         """Ask for a WebSocket; the status. A header given as "" is left out."""
-        key = base64.b64encode(os.urandom(16)).decode()
-        wanted = {
-            "Host": f"127.0.0.1:{self.place.port}",
-            "Upgrade": "websocket",
-            "Connection": "Upgrade",
-            "Sec-WebSocket-Key": key,
-            "Sec-WebSocket-Version": "13",
-        } | {name.replace("_", "-"): value for name, value in headers.items()}
-        lines = [f"{name}: {value}" for name, value in wanted.items() if value]
-        head = "\r\n".join([f"{method} {target} HTTP/1.1", *lines, "", ""])
-        self.writer.write(head.encode("latin-1"))
+        given = {name.replace("_", "-"): value or None for name, value in headers.items()}
+        host = f"127.0.0.1:{self.place.port}"
+        self.writer.write(upgrade_request(host, target, given, method=method))
         return await self.response()
 
     async def response(self) -> int:
@@ -246,40 +240,8 @@ class Guest:
 
     @staticmethod
     async def _within(awaitable: Any) -> bytes:
-        data: bytes = await asyncio.wait_for(awaitable, PATIENCE_S)
+        data: bytes = await asyncio.wait_for(awaitable, WAIT_S)
         return data
-
-
-def frame(
-    payload: bytes = b"",
-    opcode: int = TEXT,
-    *,
-    fin: bool = True,
-    rsv: int = 0,
-    mask: bytes | None = b"\x37\xfa\x21\x3d",
-    size: int | None = None,
-) -> bytes:
-    """A frame as a client sends it; ``size`` lies about its length."""
-    length = len(payload) if size is None else size
-    head = bytes([(0x80 if fin else 0) | rsv << 4 | opcode])
-    bit = 0 if mask is None else 0x80
-    if length < 126:
-        head += bytes([bit | length])
-    elif length < 65536:
-        head += bytes([bit | 126]) + struct.pack("!H", length)
-    else:
-        head += bytes([bit | 127]) + struct.pack("!Q", length)
-    return head + (payload if mask is None else mask + masked(payload, mask))
-
-
-def masked(data: bytes, mask: bytes) -> bytes:
-    whole = (mask * (len(data) // 4 + 1))[: len(data)]
-    number = int.from_bytes(data, "big") ^ int.from_bytes(whole, "big")
-    return number.to_bytes(len(data), "big")
-
-
-def closing(code: int | None = 1000, reason: bytes = b"") -> bytes:
-    return frame(b"" if code is None else struct.pack("!H", code) + reason, CLOSE)
 
 
 def echo(ref: str, value: object = None) -> bytes:
@@ -314,9 +276,6 @@ async def opened(
             transport = getattr(connection, "transport", None)
             if transport is not None:
                 transport.abort()
-        deadline = time.monotonic() + PATIENCE_S
-        while state.connections and time.monotonic() < deadline:
-            await asyncio.sleep(0.002)
-        assert not state.connections
+        await until(lambda: not state.connections)
         assert not door.clients
         assert not door.strangers

@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from tests.harness import leftovers
+from tests.harness.waiting import WAIT_S, wait_until
 
 HERE = Path(__file__).parents[1]
 
@@ -27,8 +29,13 @@ def run_pytest(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
         env=env,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=WAIT_S,
     )
+
+
+def wait_for_ends(pids: Iterable[int]) -> None:
+    """Wait until these processes have ended: one that was killed may take a moment."""
+    wait_until(lambda: all(leftovers._state(pid) in "ZX" for pid in pids), f"the end of {pids}")
 
 
 def kept(output: str) -> Path:
@@ -78,7 +85,7 @@ def test_processes_left_behind_are_named_killed_and_fail_the_run(tmp_path: Path)
         "import socket, subprocess\n"
         "KEEP = []\n"
         "def start(*command, **more):\n"
-        "    KEEP.append(subprocess.Popen([*command, 'sleep', '50'], **more))\n"
+        "    KEEP.append(subprocess.Popen([*command, 'sleep', '90'], **more))\n"
         "def test_mark(): start('setsid', '--fork')\n"
         "def test_folder(tmp_path): start(env={}, cwd=tmp_path)\n"
         "def test_home(tmp_path): start(env={'HOME': str(tmp_path)}, cwd='/')\n"
@@ -95,8 +102,73 @@ def test_processes_left_behind_are_named_killed_and_fail_the_run(tmp_path: Path)
     assert sorted(why for _, why in found) == [
         *["carries", "holds", "holds", "holds", "lives", "named", "started"]
     ]
-    assert {leftovers._state(int(pid)) for pid, _ in found} <= {"Z", "X"}
+    wait_for_ends(int(pid) for pid, _ in found)
     shutil.rmtree(kept(done.stdout))
+
+
+# A process that does not let other processes of its user look into it, as keepers do not. Only its
+# arguments can be read. It listens on a socket if it is given one, and says when it is so far.
+HIDDEN = """
+import ctypes, os, socket, sys, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+os.chdir("/")
+if sys.argv[1] == "listen":
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(sys.stdin.readline().strip())
+    door.listen()
+print(os.getpid(), flush=True)
+time.sleep(90)
+"""
+
+
+def start_hidden(*args: str, stdin: str = "") -> int:
+    """Start a hidden process without our environment, and without us above it."""
+    argv = ["setsid", "--fork", sys.executable, "-I", "-S", "-c", HIDDEN, *args]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, env={}, stdin=pipe, stdout=pipe, text=True, cwd="/") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(f"{stdin}\n")
+        process.stdin.flush()
+        return int(process.stdout.readline())
+
+
+@pytest.mark.needs("ordinary-user")  # nothing is hidden from root
+def test_a_process_that_cannot_be_looked_into_is_found_by_its_arguments_or_its_socket(
+    short_tmp: Path,
+) -> None:
+    named = start_hidden("named", str(short_tmp / "x"))
+    listens = start_hidden("listen", stdin=str(short_tmp / "a.sock"))
+    elsewhere = start_hidden("neither")
+    try:
+        found = leftovers.find_processes("none", short_tmp, own=True)
+        assert {one.pid: one.why for one in found} == {
+            named: "named after the run's folder",
+            listens: f"listens on {short_tmp / 'a.sock'}",
+        }
+    finally:
+        for pid in (named, listens, elsewhere):
+            leftovers.kill(pid)
+    assert leftovers.wait_until_gone("none", short_tmp, WAIT_S, own=True) == []
+    assert leftovers.find_sockets(short_tmp, WAIT_S) == []
+
+
+def test_own_means_what_shows_that_it_belongs_and_its_descendants(tmp_path: Path) -> None:
+    nested = ["sh", "-c", f"cd / && env -i sleep 90 & echo $!; : {tmp_path}; wait"]
+    ours = subprocess.Popen(["sleep", "90"], cwd="/")
+    theirs = subprocess.Popen(nested, stdout=subprocess.PIPE, text=True, cwd="/", env={})
+    try:
+        assert theirs.stdout is not None
+        below = int(theirs.stdout.readline())
+        found = {one.pid for one in leftovers.find_processes("none", tmp_path, own=True)}
+        assert found == {theirs.pid, below}
+        found = {one.pid for one in leftovers.find_processes("none", tmp_path)}
+        assert found >= {ours.pid, theirs.pid, below}
+    finally:
+        leftovers.kill(below)
+        for process in (ours, theirs):
+            process.kill()
+            process.communicate()
 
 
 def test_a_socket_that_is_still_listened_on_fails_the_run(tmp_path: Path) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 import flybridge
 from tests.repo.tree import ROOT
@@ -73,6 +77,31 @@ def test_ci_runs_what_people_run() -> None:
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & 0o111
     text = script.read_text()
-    assert re.search(r"^  exec make -k check test$", text, re.MULTILINE)  # by an ordinary user
-    assert re.search(r"^as_user make -k check test ", text, re.MULTILINE)  # by root, as a user
-    assert re.search(r"^make test-root ", text, re.MULTILINE)
+    each = r'for stage in "\$\{stages\[@\]\}"; do run_stage "\$stage"'
+    assert re.search(r"^stages=\(check test test-rest\)$", text, re.MULTILINE)
+    assert re.search(rf"^  {each} env; done$", text, re.MULTILINE)  # by an ordinary user
+    assert re.search(rf"^{each} as_user; done$", text, re.MULTILINE)  # by root, as a user
+    assert re.search(r"^run_stage test-root env$", text, re.MULTILINE)
+
+
+@pytest.mark.needs("ordinary-user")  # root would make a user
+def test_a_stage_of_ci_that_fails_keeps_no_later_one_from_running(tmp_path: Path) -> None:
+    make = tmp_path / "make"
+    make.write_text('#!/bin/sh\necho "made $1"\n[ "$1" != test ]\n')
+    make.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        [ROOT / ".ci" / "run"],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+    assert done.returncode == 1, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("made", "stage"))]
+    assert [re.sub(r" after \d+:\d\d min$", "", line) for line in lines] == [
+        *("made check", "stage check: passed"),
+        *("made test", "stage test: failed"),
+        *("made test-rest", "stage test-rest: passed"),
+        "stage test: failed",  # what failed is repeated at the end
+    ]

@@ -141,7 +141,7 @@ def wheel(root: Path, **env: str) -> subprocess.CompletedProcess[str]:
         shutil.copy(ROOT / name, root / name)
     shutil.copytree(ROOT / "tools", root / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     (root / "src" / "flybridge" / "__init__.py").touch()
-    (root / ".gitignore").write_text("node_modules/\n/src/flybridge/server/built*/\n")
+    (root / ".gitignore").write_text("node_modules/\n/src/flybridge/frontends/http/built*/\n")
     return subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(root / "dist")],
         cwd=root,
@@ -159,9 +159,11 @@ def test_a_wheel_carries_the_page_and_runs_everywhere(tree: Path) -> None:
     (path,) = (tree / "dist").iterdir()
     assert path.name.endswith("-py3-none-any.whl")
     names = zipfile.ZipFile(path).namelist()
-    assert "flybridge/server/built/index.html" in names
-    assert "flybridge/server/built/licenses.md" in names
-    assert [name for name in names if name.startswith("flybridge/server/built/assets/index-")]
+    assert "flybridge/frontends/http/built/index.html" in names
+    assert "flybridge/frontends/http/built/licenses.md" in names
+    assert [
+        name for name in names if name.startswith("flybridge/frontends/http/built/assets/index-")
+    ]
     assert not [name for name in names if "node_modules" in name or name.startswith("web/")]
 
 

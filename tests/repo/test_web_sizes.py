@@ -13,7 +13,7 @@ import pytest
 
 from tests.repo.tree import PACKAGE
 
-BUILT = PACKAGE / "server" / "built"
+BUILT = PACKAGE / "frontends" / "http" / "built"
 KB = 1000
 FIRST_SCRIPTS = 200 * KB
 STYLES = 20 * KB

@@ -17,8 +17,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.harness.terminal_home import home_in
 from tests.harness.random_runs import Story
+from tests.harness.terminal_home import home_in
 
 PER_HOME = 100  # a state directory does not grow for ever
 
