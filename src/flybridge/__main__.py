@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from flybridge.cli import main
+from flybridge.cli.main import main
 
 main()
