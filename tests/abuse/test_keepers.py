@@ -110,7 +110,7 @@ def test_a06_abuse_67_who_kills_its_keeper_is_not_the_person(fresh: Server) -> N
     victim = opened(fresh, "recorder", "victim")
     prompt = asking(fresh, victim)
     attacker = opened(fresh, "shell", "attacker")
-    out = fresh.base / "out"
+    out = fresh.base / "answers"
     submit = {"type": "submit", "ref": "b", "session": victim, "request": "r"}
     wanted = [
         {"type": "hello", "proto": 1},
@@ -120,13 +120,13 @@ def test_a06_abuse_67_who_kills_its_keeper_is_not_the_person(fresh: Server) -> N
     wait_until((fresh.base / "hands").exists)
     gateway = str(fresh.state / "gateway.sock")
     Hands(fresh).run([sys.executable, "-c", ESCAPE, gateway, str(out), json.dumps(wanted)])
-    named = fresh.base / "out.pid"
+    named = fresh.base / "answers.pid"
     stray, keeper = map(
         int, wait_until(lambda: named.read_text().split() if named.exists() else [])
     )
     start = start_time(stray) or ""
     assert keeper in ancestors(stray)
-    (fresh.base / "out.go").touch()
+    (fresh.base / "answers.go").touch()
 
     wait_until(lambda: not alive(stray, start))
     answers = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
