@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 import uuid
@@ -97,8 +98,9 @@ class Courier:
         self.count += 1
         name = f"{self.conversation}-{os.getpid()}-{self.count}"
         if "text" in step:
-            for piece in step["text"].split(" "):
-                self.write({"text": name, "add": piece + " "})
+            for piece in re.findall(r"\S*\s*", step["text"]):  # together exactly the text
+                if piece:
+                    self.write({"text": name, "add": piece})
             self.write({"text": name, "all": step["text"]})
         elif "tool" in step:
             self.tool(name, step)
