@@ -100,10 +100,16 @@ class DialHouse(House):
         return found.link
 
     async def hear_out(self, live: LiveSession) -> None:
-        """Wait until everything has arrived that was said: a turn's last lines follow its
-        result, and an answer to a question follows them."""
+        """Wait until everything that was said has arrived and is saved: a turn's last lines
+        follow its result, an answer to a question follows them, and lines that make no event are
+        saved a moment later."""
         await until(lambda: len(finished(self.record)) == len(executed(self.record)))
         await live.queries.ask("mcp", Raw(b"{}"))
+        await until(lambda: self._saved(live) == live.memory.consumed)
+
+    def _saved(self, live: LiveSession) -> int:
+        loaded = self.journal.load(live.session)
+        return loaded.place.out_offset if loaded is not None and loaded.place is not None else -1
 
     async def drop(self) -> None:
         """Cut every connection, and wait until that was noticed."""
