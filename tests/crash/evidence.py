@@ -193,16 +193,12 @@ class Client:
 
     def read(self, wait_s: float = 0.0) -> list[GatewayMessage]:
         """Take in what has arrived, waiting at most so long for the first byte."""
-        ready, _, _ = select.select([self._sock], [], [], max(wait_s, 0))
-        if not ready:
-            return []
-        try:
-            data = self._sock.recv(1 << 20)
-        except OSError as error:
-            raise GatewayGoneError(str(error)) from error
-        if not data:
-            raise GatewayGoneError("end of stream")
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        if b"\n" not in self._rest:  # a whole line may have arrived while we were sending
+            ready, _, _ = select.select([self._sock], [], [], max(wait_s, 0))
+            if not ready:
+                return []
+            self._receive()
+        *lines, self._rest = self._rest.split(b"\n")
         messages = [decode_gateway(line) for line in lines if line]
         known = [one for one in messages if not isinstance(one, OtherLine)]
         for message in known:
@@ -241,11 +237,40 @@ class Client:
         self._refs += 1
         return str(self._refs)
 
-    def _say(self, message: Json) -> None:
+    def _receive(self) -> None:
+        """Keep the bytes that have arrived; wait if there are none.
+
+        Raises:
+            GatewayGoneError: the gateway hung up.
+        """
         try:
-            self._sock.sendall(json.dumps(message).encode() + b"\n")
+            data = self._sock.recv(1 << 20)
         except OSError as error:
             raise GatewayGoneError(str(error)) from error
+        if not data:
+            raise GatewayGoneError("end of stream")
+        self._rest += data
+
+    def _say(self, message: Json) -> None:
+        """Send a message, and receive as long as the gateway takes nothing: it may be waiting for
+        this client to read, and a client that only writes would wait for ever."""
+        rest = json.dumps(message).encode() + b"\n"
+        deadline = time.monotonic() + WAIT_S
+        while rest:
+            try:
+                rest = rest[self._sock.send(rest, socket.MSG_DONTWAIT) :]
+            except BlockingIOError:
+                self._wait_to_send(deadline)
+            except OSError as error:
+                raise GatewayGoneError(str(error)) from error
+
+    def _wait_to_send(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the gateway took no message in time")
+        readable, _, _ = select.select([self._sock], [self._sock], [], left)
+        if readable:
+            self._receive()
 
 
 def _value(reply: ReplyLine) -> Json:
